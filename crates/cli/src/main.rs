@@ -1,0 +1,3 @@
+//! The `jostle` command.
+
+fn main() {}

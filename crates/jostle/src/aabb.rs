@@ -1,0 +1,262 @@
+//! [`Aabb`], the one kind of volume the broad phase knows, and its edge rules.
+//!
+//! The rules are stated here once and hold for every algorithm:
+//!
+//! - Boxes are **closed**: boxes that share a face, an edge or a corner overlap.
+//! - NaN, and `min > max` on any axis, are refused with an error that names the axis.
+//! - Everything else is legal and exact: infinite extents, `±0.0` (equal), boxes of zero
+//!   size, the largest finite values.
+//! - f64 input is rounded **outward** to f32, so rounding never loses an overlap.
+
+use std::fmt;
+
+/// An axis-aligned box: all points `p` with `min[k] <= p[k] <= max[k]`.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[repr(C)]
+pub struct Aabb {
+    /// The lower corner.
+    pub min: [f32; 3],
+    /// The upper corner.
+    pub max: [f32; 3],
+}
+
+/// One of the three coordinate axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Axis {
+    /// The first coordinate.
+    X,
+    /// The second coordinate.
+    Y,
+    /// The third coordinate.
+    Z,
+}
+
+impl Axis {
+    /// The three axes in order.
+    pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+    /// Position of the axis in a coordinate array.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["x", "y", "z"][self.index()])
+    }
+}
+
+/// What is wrong with a box, and on which axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BoxFault {
+    /// A bound is not a number.
+    NotANumber {
+        /// The axis of the bound.
+        axis: Axis,
+        /// True for the upper bound.
+        upper: bool,
+    },
+    /// The lower bound lies above the upper one.
+    Inverted {
+        /// The axis of the bounds.
+        axis: Axis,
+        /// The lower bound.
+        min: f32,
+        /// The upper bound.
+        max: f32,
+    },
+}
+
+impl BoxFault {
+    /// The axis on which the box is wrong.
+    pub fn axis(&self) -> Axis {
+        match *self {
+            BoxFault::NotANumber { axis, .. } | BoxFault::Inverted { axis, .. } => axis,
+        }
+    }
+}
+
+impl fmt::Display for BoxFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            BoxFault::NotANumber { axis, upper } => {
+                let bound = if upper { "max" } else { "min" };
+                write!(f, "{bound} {axis} is NaN; give a number, or ±infinity for no bound")
+            }
+            BoxFault::Inverted { axis, min, max } => {
+                write!(f, "min {axis} = {min} is above max {axis} = {max}; swap them")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BoxFault {}
+
+impl Aabb {
+    /// The whole space.
+    pub const EVERYTHING: Aabb = Aabb { min: [f32::NEG_INFINITY; 3], max: [f32::INFINITY; 3] };
+
+    /// A box from its corners. Nothing is checked here; [`Boxes`](crate::Boxes) checks.
+    pub const fn new(min: [f32; 3], max: [f32; 3]) -> Aabb {
+        Aabb { min, max }
+    }
+
+    /// The box of zero size at a point.
+    pub const fn point(at: [f32; 3]) -> Aabb {
+        Aabb { min: at, max: at }
+    }
+
+    /// The smallest f32 box that contains an f64 box: the lower corner rounds down, the upper
+    /// one up. NaN stays NaN, so the fault is still found later.
+    pub fn from_f64(min: [f64; 3], max: [f64; 3]) -> Aabb {
+        Aabb { min: min.map(round_down), max: max.map(round_up) }
+    }
+
+    /// The fault of this box, if it has one.
+    pub fn check(&self) -> Result<(), BoxFault> {
+        // One comparison per axis decides; NaN makes it false. Faults are told apart later.
+        let good = (self.min[0] <= self.max[0])
+            & (self.min[1] <= self.max[1])
+            & (self.min[2] <= self.max[2]);
+        if good { Ok(()) } else { Err(self.fault()) }
+    }
+
+    #[cold]
+    fn fault(&self) -> BoxFault {
+        for axis in Axis::ALL {
+            let (min, max) = (self.min[axis.index()], self.max[axis.index()]);
+            if min.is_nan() || max.is_nan() {
+                return BoxFault::NotANumber { axis, upper: !min.is_nan() };
+            }
+            if min > max {
+                return BoxFault::Inverted { axis, min, max };
+            }
+        }
+        unreachable!("only called for a box with a fault")
+    }
+
+    /// True where the closed boxes share at least one point.
+    #[inline(always)]
+    pub fn overlaps(&self, other: &Aabb) -> bool {
+        // Non-short-circuit: six compares cost less than one mispredicted branch.
+        (self.min[0] <= other.max[0])
+            & (other.min[0] <= self.max[0])
+            & (self.min[1] <= other.max[1])
+            & (other.min[1] <= self.max[1])
+            & (self.min[2] <= other.max[2])
+            & (other.min[2] <= self.max[2])
+    }
+
+    /// True where the point lies in the closed box.
+    #[inline]
+    pub fn contains_point(&self, point: [f32; 3]) -> bool {
+        (0..3).all(|k| self.min[k] <= point[k] && point[k] <= self.max[k])
+    }
+
+    /// True where `other` lies wholly inside this box.
+    #[inline]
+    pub fn contains(&self, other: &Aabb) -> bool {
+        (0..3).all(|k| self.min[k] <= other.min[k] && other.max[k] <= self.max[k])
+    }
+
+    /// The smallest box around both.
+    #[inline]
+    pub fn union(&self, other: &Aabb) -> Aabb {
+        Aabb {
+            min: std::array::from_fn(|k| self.min[k].min(other.min[k])),
+            max: std::array::from_fn(|k| self.max[k].max(other.max[k])),
+        }
+    }
+
+    /// Length along an axis; infinite boxes have infinite extents, and a box at one
+    /// infinite point has extent zero.
+    #[inline]
+    pub fn extent(&self, axis: usize) -> f32 {
+        if self.min[axis] == self.max[axis] { 0.0 } else { self.max[axis] - self.min[axis] }
+    }
+
+    /// True where both boxes have the same bounds; `-0.0` and `0.0` are the same bound.
+    #[inline(always)]
+    pub fn same(&self, other: &Aabb) -> bool {
+        (self.min[0] == other.min[0])
+            & (self.min[1] == other.min[1])
+            & (self.min[2] == other.min[2])
+            & (self.max[0] == other.max[0])
+            & (self.max[1] == other.max[1])
+            & (self.max[2] == other.max[2])
+    }
+}
+
+/// The largest f32 that is not above `value`.
+pub fn round_down(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) > value { near.next_down() } else { near }
+}
+
+/// The smallest f32 that is not below `value`.
+pub fn round_up(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) < value { near.next_up() } else { near }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cube(at: f32, size: f32) -> Aabb {
+        Aabb::new([at; 3], [at + size; 3])
+    }
+
+    #[test]
+    fn touching_boxes_overlap_on_face_edge_and_corner() {
+        let unit = cube(0.0, 1.0);
+        for other in [
+            Aabb::new([1.0, 0.0, 0.0], [2.0, 1.0, 1.0]),
+            Aabb::new([1.0, 1.0, 0.0], [2.0, 2.0, 1.0]),
+            cube(1.0, 1.0),
+            Aabb::point([1.0, 1.0, 1.0]),
+        ] {
+            assert!(unit.overlaps(&other) && other.overlaps(&unit), "{other:?}");
+        }
+        assert!(!unit.overlaps(&cube(1.0f32.next_up(), 1.0)));
+    }
+
+    #[test]
+    fn infinite_boxes_and_signed_zeros_follow_ieee_comparison() {
+        assert!(Aabb::EVERYTHING.overlaps(&Aabb::point([f32::MAX; 3])));
+        assert!(Aabb::EVERYTHING.overlaps(&Aabb::point([f32::INFINITY; 3])));
+        assert!(Aabb::point([0.0; 3]).overlaps(&Aabb::point([-0.0; 3])));
+        assert!(Aabb::point([0.0; 3]).same(&Aabb::point([-0.0; 3])));
+        assert_eq!(Aabb::point([f32::INFINITY; 3]).extent(0), 0.0);
+    }
+
+    #[test]
+    fn faults_name_the_axis_and_the_bound() {
+        let nan = Aabb::new([0.0, 0.0, 0.0], [1.0, f32::NAN, 1.0]);
+        assert_eq!(nan.check(), Err(BoxFault::NotANumber { axis: Axis::Y, upper: true }));
+        let inverted = Aabb::new([0.0, 0.0, 2.0], [1.0, 1.0, 1.0]);
+        let fault = inverted.check().unwrap_err();
+        assert_eq!(fault.axis(), Axis::Z);
+        assert!(fault.to_string().contains("min z = 2 is above max z = 1"));
+        assert!(Aabb::EVERYTHING.check().is_ok());
+        assert!(Aabb::point([-0.0, 0.0, f32::INFINITY]).check().is_ok());
+    }
+
+    #[test]
+    fn f64_input_rounds_outward() {
+        let tenth = Aabb::from_f64([0.1; 3], [0.1; 3]);
+        assert!(f64::from(tenth.min[0]) <= 0.1 && 0.1 <= f64::from(tenth.max[0]));
+        assert_eq!(tenth.min[0].next_up(), tenth.max[0]);
+        assert_eq!(round_down(1e300), f32::MAX);
+        assert_eq!(round_up(1e300), f32::INFINITY);
+        assert_eq!(round_down(-1e300), f32::NEG_INFINITY);
+        assert_eq!(round_up(-1e300), f32::MIN);
+        assert_eq!(round_up(1e-300), f32::from_bits(1));
+        assert_eq!(round_down(-1e-300), -f32::from_bits(1));
+        assert_eq!((round_down(0.5), round_up(0.5)), (0.5, 0.5));
+        assert_eq!(round_down(f64::INFINITY), f32::INFINITY);
+        assert!(round_up(f64::NAN).is_nan());
+    }
+}
