@@ -1,5 +1,55 @@
 //! Jostle tells which of a million moving boxes touch, exactly and in real time.
+//!
+//! ```text
+//! shapes + poses ─► boxes ─► broad phase ─► pair tracker ─► all pairs
+//!                                               └─► began / ended events
+//! ```
+//!
+//! Most users hold a [`Detector`]: put boxes in, move them, and take a
+//! [`step`](Detector::step); it tells which pairs began and which ended, in a fixed order, the
+//! same for every algorithm and number of threads. For boxes that do not move, [`overlaps`] and
+//! [`overlaps_between`] do it in one call:
+//!
+//! ```
+//! use jostle::{Aabb, overlaps};
+//!
+//! let boxes = [
+//!     Aabb::new([0.0, 0.0, 0.0], [2.0, 2.0, 2.0]),
+//!     Aabb::new([2.0, 2.0, 2.0], [3.0, 3.0, 3.0]), // touches the first in a corner
+//!     Aabb::new([9.0, 0.0, 0.0], [9.5, 1.0, 1.0]),
+//! ];
+//! assert_eq!(overlaps(&boxes)?, [(0, 1).into()]);
+//! # Ok::<(), jostle::Error>(())
+//! ```
+//!
+//! # Which algorithm
+//!
+//! [`Algorithm::Auto`] looks at the boxes and chooses; it is the right start, and
+//! [`Detector::reason`] says what it chose and why. [`Algorithm`] lists the others, each a
+//! module under [`broad`] that tells its idea, its cost and when to choose it.
+
+pub mod broad;
+pub mod ds;
 
 mod aabb;
+mod boxes;
+mod detector;
+mod error;
+mod events;
+mod filter;
+mod one_shot;
+mod pair;
+mod par;
+mod stats;
 
 pub use aabb::{Aabb, Axis, BoxFault, round_down, round_up};
+pub use boxes::{Boxes, Changes, Follower, Stamp};
+pub use broad::{Algorithm, BroadPhase, Report, UnknownAlgorithm};
+pub use detector::{Detector, StepTime};
+pub use error::{BoxError, Error, InvalidBox, LimitReached};
+pub use events::{Events, PairTracker};
+pub use filter::Filter;
+pub use one_shot::{overlaps, overlaps_between};
+pub use pair::{BoxId, Lane, Pair, PairBuffer};
+pub use par::{Workers, available as available_threads};
+pub use stats::{StageClock, Stats};

@@ -1,0 +1,251 @@
+//! [`Detector`]: boxes, a broad phase and the tracker in one. What most users hold.
+
+use std::time::{Duration, Instant};
+
+use crate::aabb::Aabb;
+use crate::boxes::Boxes;
+use crate::broad::{Algorithm, BroadPhase};
+use crate::error::{BoxError, Error};
+use crate::events::{Events, PairTracker};
+use crate::filter::Filter;
+use crate::pair::{BoxId, Pair, PairBuffer};
+use crate::par::Workers;
+use crate::stats::Stats;
+
+/// How long the parts of the last step took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepTime {
+    /// The broad phase's update.
+    pub update: Duration,
+    /// The update and the tracker's events.
+    pub step: Duration,
+}
+
+/// Follows a set of moving boxes and tells, step by step, which pairs of them begin and cease
+/// to overlap.
+///
+/// ```
+/// use jostle::{Aabb, Algorithm, Detector, Filter};
+///
+/// let mut detector = Detector::new(Algorithm::Auto);
+/// let unit = |x: f32| Aabb::new([x, 0.0, 0.0], [x + 1.0, 1.0, 1.0]);
+/// let ball = detector.insert(unit(0.0), Filter::ALL)?;
+/// let wall = detector.insert(unit(5.0), Filter::STILL)?;
+/// assert!(detector.step()?.began.is_empty());
+/// detector.set(ball, unit(4.0))?;
+/// assert_eq!(detector.step()?.began, [(ball.get(), wall.get()).into()]);
+/// # Ok::<(), jostle::Error>(())
+/// ```
+pub struct Detector {
+    boxes: Boxes,
+    algorithm: Algorithm,
+    workers: Workers,
+    broad: Box<dyn BroadPhase>,
+    found: PairBuffer,
+    tracker: PairTracker,
+    time: StepTime,
+}
+
+impl Detector {
+    /// An empty detector that runs on the calling thread.
+    pub fn new(algorithm: Algorithm) -> Detector {
+        Detector::with_workers(algorithm, Workers::one())
+    }
+
+    /// An empty detector that runs on `workers`.
+    pub fn with_workers(algorithm: Algorithm, workers: Workers) -> Detector {
+        let broad = algorithm.build(&workers);
+        Detector::with_broad_phase(algorithm, broad, workers)
+    }
+
+    /// A detector around a broad phase of the caller's; `algorithm` is what
+    /// [`Detector::algorithm`] says of it.
+    pub fn with_broad_phase(
+        algorithm: Algorithm,
+        broad: Box<dyn BroadPhase>,
+        workers: Workers,
+    ) -> Detector {
+        Detector {
+            boxes: Boxes::new(),
+            algorithm,
+            workers,
+            broad,
+            found: PairBuffer::new(),
+            tracker: PairTracker::new(),
+            time: StepTime::default(),
+        }
+    }
+
+    /// Continues from a snapshot: these boxes, and these pairs as the set after the last step.
+    /// The next step's events continue from there.
+    pub fn restore(
+        algorithm: Algorithm,
+        workers: Workers,
+        boxes: Boxes,
+        pairs: &[Pair],
+    ) -> Detector {
+        let mut detector = Detector::with_workers(algorithm, workers);
+        detector.boxes = boxes;
+        detector.tracker = PairTracker::with_pairs(pairs);
+        detector
+    }
+
+    /// The boxes.
+    pub fn boxes(&self) -> &Boxes {
+        &self.boxes
+    }
+
+    /// The boxes, to change them in batches.
+    pub fn boxes_mut(&mut self) -> &mut Boxes {
+        &mut self.boxes
+    }
+
+    /// Adds a box.
+    pub fn insert(&mut self, aabb: Aabb, filter: Filter) -> Result<BoxId, BoxError> {
+        self.boxes.insert(aabb, filter)
+    }
+
+    /// Gives a box new bounds.
+    pub fn set(&mut self, id: BoxId, aabb: Aabb) -> Result<(), BoxError> {
+        self.boxes.set(id, aabb)
+    }
+
+    /// Removes a box; its pairs end with the next step.
+    pub fn remove(&mut self, id: BoxId) -> Result<(), BoxError> {
+        self.boxes.remove(id)
+    }
+
+    /// Finds what began and what ended since the last step, sorted by pair. On an error the
+    /// changes stay pending and the pairs are as before: mend the cause and step again.
+    pub fn step(&mut self) -> Result<Events<'_>, Error> {
+        let start = Instant::now();
+        self.found.clear();
+        let (broad, boxes, found) = (&mut self.broad, &self.boxes, &mut self.found);
+        let report = self
+            .workers
+            .enter(|| broad.update(boxes, found))
+            .map_err(|error| with_estimate(error, &self.boxes))?;
+        self.time.update = start.elapsed();
+        self.tracker.apply(report, &self.found, self.boxes.slots());
+        self.boxes.commit();
+        self.time.step = start.elapsed();
+        Ok(self.tracker.events())
+    }
+
+    /// Every overlapping pair after the last step, ascending.
+    pub fn pairs(&self) -> &[Pair] {
+        self.tracker.pairs()
+    }
+
+    /// The events of the last step.
+    pub fn events(&self) -> Events<'_> {
+        self.tracker.events()
+    }
+
+    /// The algorithm this detector was given.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Exchanges the algorithm. Pairs and events go on as if nothing had happened.
+    pub fn set_algorithm(&mut self, algorithm: Algorithm) {
+        self.broad = algorithm.build(&self.workers);
+        self.algorithm = algorithm;
+    }
+
+    /// Sets how many pairs may overlap before [`Detector::step`] refuses.
+    pub fn set_pair_limit(&mut self, limit: usize) {
+        self.found.set_limit(limit);
+    }
+
+    /// Number of threads the algorithm may use.
+    pub fn threads(&self) -> usize {
+        self.workers.count()
+    }
+
+    /// How long the parts of the last step took.
+    pub fn step_time(&self) -> StepTime {
+        self.time
+    }
+
+    /// What the broad phase counted in the last step.
+    pub fn stats(&self) -> Stats {
+        self.broad.stats()
+    }
+
+    /// Why the broad phase chose as it did, if it is one that chooses.
+    pub fn reason(&self) -> Option<String> {
+        self.broad.reason()
+    }
+
+    /// Panics and names the invariant if the broad phase's structure is broken. For tests.
+    pub fn validate(&self) {
+        self.broad.validate(&self.boxes);
+    }
+}
+
+/// Says about how many pairs there are when there are too many.
+fn with_estimate(error: Error, boxes: &Boxes) -> Error {
+    match error {
+        Error::TooManyPairs { limit, estimate: None } => Error::TooManyPairs {
+            limit,
+            estimate: Some(estimate_pairs(boxes).max(limit as u64 + 1)),
+        },
+        other => other,
+    }
+}
+
+/// The number of pairs, from up to a thousand boxes tested against all.
+pub(crate) fn estimate_pairs(boxes: &Boxes) -> u64 {
+    let step = (boxes.len() / 1000).max(1);
+    let (mut sampled, mut hits) = (0u64, 0u64);
+    for id in boxes.ids().step_by(step) {
+        let (aabb, filter) = (&boxes.aabbs()[id.index()], &boxes.filters()[id.index()]);
+        let others = boxes.aabbs().iter().zip(boxes.filters());
+        let hit = |(other, of): &(&Aabb, &Filter)| aabb.overlaps(other) && filter.allows(of);
+        hits += others.filter(hit).count() as u64;
+        // A box overlaps itself; that is no pair.
+        hits -= u64::from(filter.allows(filter));
+        sampled += 1;
+    }
+    let share = hits as f64 / sampled.max(1) as f64;
+    (share * boxes.len() as f64 / 2.0).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_pairs_are_refused_with_a_count_and_nothing_is_lost() {
+        for &algorithm in Algorithm::ALL {
+            let mut detector = Detector::new(algorithm);
+            detector.set_pair_limit(1000);
+            let ids =
+                detector.boxes_mut().insert_all(&[Aabb::default(); 300], Filter::ALL).unwrap();
+            let error = detector.step().unwrap_err();
+            assert_eq!(error, Error::TooManyPairs { limit: 1000, estimate: Some(44_850) });
+            assert_eq!(detector.boxes().changes().inserted().len(), 300);
+            detector.boxes_mut().remove_all(&ids[20..]).unwrap();
+            assert_eq!(detector.step().unwrap().began.len(), 190, "{algorithm}");
+            detector.boxes_mut().remove_all(&ids[..20]).unwrap();
+            assert_eq!(detector.step().unwrap().ended.len(), 190, "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn a_detector_restored_in_mid_flight_balances_its_events() {
+        let cube = |at: f32| Aabb::new([at; 3], [at + 1.0; 3]);
+        let mut detector = Detector::new(Algorithm::SortSweep);
+        let ids = detector
+            .boxes_mut()
+            .insert_all(&[cube(0.0), cube(0.5), cube(1.2)], Filter::ALL)
+            .unwrap();
+        assert_eq!(detector.step().unwrap().began.len(), 2);
+        detector.remove(ids[0]).unwrap();
+        let (boxes, pairs) = (detector.boxes().clone(), detector.pairs().to_vec());
+        let mut restored = Detector::restore(Algorithm::BruteForce, Workers::one(), boxes, &pairs);
+        assert_eq!(restored.step().unwrap(), detector.step().unwrap());
+        assert_eq!(restored.events().ended, [Pair::new(ids[0], ids[1])]);
+    }
+}

@@ -1,0 +1,3 @@
+//! Structures that know nothing of collision.
+
+pub mod pair_sort;

@@ -1,0 +1,140 @@
+//! What can go wrong, said so that the caller knows which thing it was and what to change.
+
+use std::fmt;
+
+use crate::aabb::BoxFault;
+use crate::pair::BoxId;
+
+/// A box that cannot be taken, by its place in the input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InvalidBox {
+    /// Place of the box in the slice that was given; 0 where one box was given.
+    pub index: usize,
+    /// What is wrong with it.
+    pub fault: BoxFault,
+}
+
+impl fmt::Display for InvalidBox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "box {}: {}", self.index, self.fault)
+    }
+}
+
+impl std::error::Error for InvalidBox {}
+
+/// Why [`Boxes`](crate::Boxes) refused a change. The set is as it was before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum BoxError {
+    /// A box is not a box.
+    Invalid(InvalidBox),
+    /// The id names no box: it was never given out, or the box was removed.
+    Unknown(BoxId),
+    /// A batch names the same box twice.
+    Twice(BoxId),
+    /// A batch has another length than what it is to replace.
+    Length {
+        /// Number of boxes in the batch.
+        given: usize,
+        /// Number of boxes in the set.
+        expected: usize,
+    },
+    /// No slot is left: a set holds at most 2^32 - 1 boxes.
+    Full,
+}
+
+impl fmt::Display for BoxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BoxError::Invalid(invalid) => invalid.fmt(f),
+            BoxError::Unknown(id) => {
+                write!(f, "box {id} does not exist; it was never inserted or is removed already")
+            }
+            BoxError::Twice(id) => write!(f, "box {id} is named twice in one batch"),
+            BoxError::Length { given, expected } => {
+                write!(f, "{given} boxes given for a set of {expected}; give one for each")
+            }
+            BoxError::Full => f.write_str("the set is full: it holds at most 2^32 - 1 boxes"),
+        }
+    }
+}
+
+impl std::error::Error for BoxError {}
+
+impl From<InvalidBox> for BoxError {
+    fn from(invalid: InvalidBox) -> BoxError {
+        BoxError::Invalid(invalid)
+    }
+}
+
+/// More pairs were found than the [`PairBuffer`](crate::PairBuffer) may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitReached {
+    /// The limit.
+    pub limit: usize,
+}
+
+impl fmt::Display for LimitReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "more than {} overlapping pairs", self.limit)
+    }
+}
+
+impl std::error::Error for LimitReached {}
+
+/// Why a step, or a search for pairs, could not be done. Nothing is lost: the boxes, the pairs
+/// and the pending changes are as before, so the step can be taken again.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// A box was refused.
+    Box(BoxError),
+    /// More pairs overlap than may be held.
+    TooManyPairs {
+        /// The limit in force.
+        limit: usize,
+        /// About how many pairs there are, from a sample of the boxes.
+        estimate: Option<u64>,
+    },
+    /// The worker threads could not be started.
+    Threads(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Box(error) => error.fmt(f),
+            Error::TooManyPairs { limit, estimate } => {
+                match estimate {
+                    Some(count) => write!(f, "about {count} pairs overlap")?,
+                    None => f.write_str("too many pairs overlap")?,
+                }
+                write!(
+                    f,
+                    ", more than the limit of {limit}; raise the pair limit, shrink the boxes, or filter pairs that do not matter"
+                )
+            }
+            Error::Threads(reason) => write!(f, "worker threads could not be started: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<LimitReached> for Error {
+    fn from(reached: LimitReached) -> Error {
+        Error::TooManyPairs { limit: reached.limit, estimate: None }
+    }
+}
+
+impl From<BoxError> for Error {
+    fn from(error: BoxError) -> Error {
+        Error::Box(error)
+    }
+}
+
+impl From<InvalidBox> for Error {
+    fn from(invalid: InvalidBox) -> Error {
+        Error::Box(invalid.into())
+    }
+}

@@ -1,0 +1,335 @@
+//! [`BoxId`], [`Pair`] and [`PairBuffer`], into which algorithms write.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::LimitReached;
+
+/// Names a box: its slot in [`Boxes`](crate::Boxes). A slot is given out again only after the
+/// events of the removed box have been delivered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+#[repr(transparent)]
+pub struct BoxId(u32);
+
+impl BoxId {
+    /// The id of a slot.
+    #[inline(always)]
+    pub const fn new(slot: u32) -> BoxId {
+        BoxId(slot)
+    }
+
+    /// The slot as an array index.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The slot.
+    #[inline(always)]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for BoxId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Two different boxes, the smaller id first. Pairs order by first id, then by second.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "(u32, u32)", into = "(u32, u32)"))]
+#[repr(C)]
+pub struct Pair {
+    a: BoxId,
+    b: BoxId,
+}
+
+impl Pair {
+    /// The pair of two different boxes, given in any order.
+    #[inline(always)]
+    pub fn new(one: BoxId, other: BoxId) -> Pair {
+        debug_assert!(one != other, "box {one} cannot pair with itself");
+        Pair { a: one.min(other), b: one.max(other) }
+    }
+
+    /// The box with the smaller id.
+    #[inline(always)]
+    pub const fn a(self) -> BoxId {
+        self.a
+    }
+
+    /// The box with the larger id.
+    #[inline(always)]
+    pub const fn b(self) -> BoxId {
+        self.b
+    }
+
+    /// A number that orders as the pair does.
+    #[inline(always)]
+    pub const fn key(self) -> u64 {
+        (self.a.0 as u64) << 32 | self.b.0 as u64
+    }
+
+    /// The pair with a given [`key`](Pair::key).
+    #[inline(always)]
+    pub const fn from_key(key: u64) -> Pair {
+        Pair { a: BoxId((key >> 32) as u32), b: BoxId(key as u32) }
+    }
+}
+
+impl fmt::Debug for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {})", self.a, self.b)
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.a, self.b)
+    }
+}
+
+impl From<(u32, u32)> for Pair {
+    fn from((one, other): (u32, u32)) -> Pair {
+        Pair::new(BoxId(one), BoxId(other))
+    }
+}
+
+impl From<Pair> for (u32, u32) {
+    fn from(pair: Pair) -> (u32, u32) {
+        (pair.a.0, pair.b.0)
+    }
+}
+
+/// How many pairs a lane may write before it asks for more of the common budget.
+const GRANT: usize = 4096;
+
+/// The pairs found so far, summed over the lanes in steps of [`GRANT`].
+#[derive(Debug)]
+struct Budget {
+    granted: AtomicUsize,
+    /// Beyond this many granted pairs the limit is certainly passed.
+    ceiling: AtomicUsize,
+    limit: AtomicUsize,
+}
+
+/// One worker's share of a [`PairBuffer`], on cache lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub struct Lane {
+    pairs: Vec<Pair>,
+    granted: usize,
+    budget: Arc<Budget>,
+}
+
+impl Lane {
+    /// The most that may be asked of [`Lane::room`] at once.
+    pub const MAX_ROOM: usize = GRANT;
+
+    /// Appends a pair of box slots, given in any order.
+    #[inline(always)]
+    pub fn push(&mut self, one: u32, other: u32) -> Result<(), LimitReached> {
+        if self.pairs.len() == self.granted {
+            self.grant(1)?;
+        }
+        self.pairs.push(Pair::new(BoxId(one), BoxId(other)));
+        Ok(())
+    }
+
+    /// The pairs as a vector with room for `additional` more, for code that writes many at once.
+    /// No more than `additional` may be appended before the next call, and `additional` is at
+    /// most [`Lane::MAX_ROOM`].
+    #[inline(always)]
+    pub fn room(&mut self, additional: usize) -> Result<&mut Vec<Pair>, LimitReached> {
+        debug_assert!(additional <= Lane::MAX_ROOM);
+        if self.pairs.len() + additional > self.granted {
+            self.grant(additional)?;
+        }
+        self.pairs.reserve(additional);
+        Ok(&mut self.pairs)
+    }
+
+    #[cold]
+    fn grant(&mut self, additional: usize) -> Result<(), LimitReached> {
+        let wanted = (self.pairs.len() + additional).saturating_sub(self.granted);
+        let grant = wanted.next_multiple_of(GRANT);
+        let before = self.budget.granted.fetch_add(grant, Ordering::Relaxed);
+        if before > self.budget.ceiling.load(Ordering::Relaxed) {
+            return Err(LimitReached { limit: self.budget.limit.load(Ordering::Relaxed) });
+        }
+        self.granted += grant;
+        Ok(())
+    }
+
+    /// The pairs written so far.
+    pub fn pairs(&self) -> &[Pair] {
+        &self.pairs
+    }
+}
+
+/// Where a broad phase writes what it found: for a full report every overlapping pair, for a
+/// delta the began ones, in lanes that several workers can fill at once; and the ended ones.
+///
+/// The buffer holds at most [`limit`](PairBuffer::limit) pairs. Passing it is an error and never
+/// a dropped pair, and whether it is passed does not depend on the number of workers.
+#[derive(Debug)]
+pub struct PairBuffer {
+    lanes: Vec<Lane>,
+    ended: Vec<Pair>,
+    budget: Arc<Budget>,
+}
+
+impl Default for PairBuffer {
+    fn default() -> PairBuffer {
+        PairBuffer::new()
+    }
+}
+
+impl PairBuffer {
+    /// The limit unless another is set: 2^27 pairs, one gibibyte.
+    pub const DEFAULT_LIMIT: usize = 1 << 27;
+
+    /// An empty buffer with the default limit.
+    pub fn new() -> PairBuffer {
+        PairBuffer::with_limit(PairBuffer::DEFAULT_LIMIT)
+    }
+
+    /// An empty buffer that holds at most `limit` pairs.
+    pub fn with_limit(limit: usize) -> PairBuffer {
+        let budget = Arc::new(Budget {
+            granted: AtomicUsize::new(0),
+            ceiling: AtomicUsize::new(limit),
+            limit: AtomicUsize::new(limit),
+        });
+        PairBuffer { lanes: Vec::new(), ended: Vec::new(), budget }
+    }
+
+    /// The largest number of pairs the buffer takes.
+    pub fn limit(&self) -> usize {
+        self.budget.limit.load(Ordering::Relaxed)
+    }
+
+    /// Changes the limit. Clear the buffer before its next use.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.budget.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Forgets the pairs and keeps the memory.
+    pub fn clear(&mut self) {
+        for lane in &mut self.lanes {
+            lane.pairs.clear();
+            lane.granted = 0;
+        }
+        self.ended.clear();
+        self.budget.granted.store(0, Ordering::Relaxed);
+    }
+
+    /// At least `count` lanes, for as many tasks to fill at once. Ask once per update, before
+    /// writing: a lane's place among the tasks decides nothing but the unsorted order.
+    pub fn lanes(&mut self, count: usize) -> &mut [Lane] {
+        while self.lanes.len() < count {
+            let budget = Arc::clone(&self.budget);
+            self.lanes.push(Lane { pairs: Vec::new(), granted: 0, budget });
+        }
+        // Each lane may hold an unused grant and unused room; only beyond all of them is the
+        // limit surely passed.
+        let slack = self.lanes.len() * 2 * GRANT;
+        self.budget.ceiling.store(self.limit().saturating_add(slack), Ordering::Relaxed);
+        &mut self.lanes[..count]
+    }
+
+    /// The first lane, for algorithms that write from one thread.
+    pub fn lane(&mut self) -> &mut Lane {
+        &mut self.lanes(1)[0]
+    }
+
+    /// The ended pairs of a delta report.
+    pub fn ended_mut(&mut self) -> &mut Vec<Pair> {
+        &mut self.ended
+    }
+
+    /// The ended pairs of a delta report.
+    pub fn ended(&self) -> &[Pair] {
+        &self.ended
+    }
+
+    /// Number of pairs in the lanes.
+    pub fn len(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.pairs.len()).sum()
+    }
+
+    /// True where no lane holds a pair.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The pairs, lane by lane.
+    pub fn slices(&self) -> impl Iterator<Item = &[Pair]> + Clone {
+        self.lanes.iter().map(|lane| lane.pairs.as_slice())
+    }
+
+    /// The pairs in the order they were written.
+    pub fn iter(&self) -> impl Iterator<Item = Pair> {
+        self.slices().flatten().copied()
+    }
+
+    /// Fails where more pairs were written than the limit allows.
+    pub fn check_limit(&self) -> Result<(), LimitReached> {
+        let limit = self.limit();
+        if self.len() > limit { Err(LimitReached { limit }) } else { Ok(()) }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let pairs: usize = self.lanes.iter().map(|lane| lane.pairs.capacity()).sum();
+        (pairs + self.ended.capacity()) * size_of::<Pair>() + self.lanes.len() * size_of::<Lane>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_ordered_and_survive_their_key() {
+        let pair = Pair::new(BoxId(7), BoxId(3));
+        assert_eq!((pair.a().get(), pair.b().get()), (3, 7));
+        assert_eq!(Pair::from_key(pair.key()), pair);
+        assert!(pair < Pair::from((3, 8)) && pair < Pair::from((4, 5)));
+        assert_eq!(format!("{pair} {pair:?}"), "3-7 (3, 7)");
+    }
+
+    #[test]
+    fn the_limit_is_exact_for_every_number_of_lanes() {
+        for lanes in [1usize, 3, 8] {
+            for (count, fits) in [(10_000usize, true), (10_001, false), (400_000, false)] {
+                let mut buffer = PairBuffer::with_limit(10_000);
+                let mut result = Ok(());
+                for (index, lane) in buffer.lanes(lanes).iter_mut().enumerate() {
+                    for k in (index..count).step_by(lanes) {
+                        result = result.and(lane.push(k as u32, k as u32 + 1));
+                    }
+                }
+                assert_eq!(result.and(buffer.check_limit()).is_ok(), fits, "{count} in {lanes}");
+                assert!(buffer.len() <= 10_000 + 4 * lanes * GRANT, "memory is bounded");
+            }
+        }
+    }
+
+    #[test]
+    fn clearing_gives_the_budget_back() {
+        let mut buffer = PairBuffer::with_limit(5000);
+        for _ in 0..10 {
+            buffer.clear();
+            let lane = buffer.lane();
+            (0..5000).for_each(|k| lane.push(k, k + 1).unwrap());
+            assert!(buffer.check_limit().is_ok());
+        }
+    }
+}

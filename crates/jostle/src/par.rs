@@ -1,0 +1,149 @@
+//! [`Workers`]: how many threads an algorithm may use. The only file that knows whether rayon
+//! is there; without the `parallel` feature there is always one worker.
+//!
+//! Tasks are numbered and their results are kept by number, so what is computed never depends
+//! on which thread ran which task.
+
+use crate::error::Error;
+
+/// A handle to the threads that algorithms run on; clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct Workers {
+    #[cfg(feature = "parallel")]
+    pool: Option<std::sync::Arc<rayon::ThreadPool>>,
+}
+
+impl Workers {
+    /// The calling thread alone.
+    pub fn one() -> Workers {
+        Workers::default()
+    }
+
+    /// Threads of their own, `count` in number; 1 is the calling thread, 0 one for each core.
+    #[cfg(feature = "parallel")]
+    pub fn new(count: usize) -> Result<Workers, Error> {
+        let count = if count == 0 { available() } else { count };
+        if count == 1 {
+            return Ok(Workers::one());
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(count)
+            .thread_name(|index| format!("jostle-{index}"))
+            .build()
+            .map_err(|error| Error::Threads(error.to_string()))?;
+        Ok(Workers { pool: Some(std::sync::Arc::new(pool)) })
+    }
+
+    /// Without the `parallel` feature, always the calling thread.
+    #[cfg(not(feature = "parallel"))]
+    pub fn new(_count: usize) -> Result<Workers, Error> {
+        Ok(Workers::one())
+    }
+
+    /// Number of threads.
+    #[cfg(feature = "parallel")]
+    pub fn count(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// Number of threads.
+    #[cfg(not(feature = "parallel"))]
+    pub fn count(&self) -> usize {
+        1
+    }
+
+    /// Runs `work` on these threads, so that the loops in it need not be handed over one by one.
+    pub fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = &self.pool {
+            return pool.install(work);
+        }
+        work()
+    }
+
+    /// Calls `task` for each number below `tasks`; idle threads take what is left.
+    pub fn run(&self, tasks: usize, task: impl Fn(usize) + Sync) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, tasks > 1) {
+            use rayon::prelude::*;
+            return pool.install(|| (0..tasks).into_par_iter().with_max_len(1).for_each(&task));
+        }
+        (0..tasks).for_each(task);
+    }
+
+    /// Calls `task` with each item and its place.
+    pub fn for_each<T: Send>(&self, items: &mut [T], task: impl Fn(usize, &mut T) + Sync) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, items.len() > 1) {
+            use rayon::prelude::*;
+            let each = || {
+                let items = items.par_iter_mut().enumerate().with_max_len(1);
+                items.for_each(|(index, item)| task(index, item));
+            };
+            return pool.install(each);
+        }
+        items.iter_mut().enumerate().for_each(|(index, item)| task(index, item));
+    }
+
+    /// Calls `task` with each run of `length` items and the place of the run.
+    pub fn for_each_chunk<T: Send>(
+        &self,
+        items: &mut [T],
+        length: usize,
+        task: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, items.len() > length) {
+            use rayon::prelude::*;
+            let each = || {
+                let chunks = items.par_chunks_mut(length).enumerate().with_max_len(1);
+                chunks.for_each(|(index, chunk)| task(index, chunk));
+            };
+            return pool.install(each);
+        }
+        items.chunks_mut(length).enumerate().for_each(|(index, chunk)| task(index, chunk));
+    }
+
+    /// Runs both, at the same time where there are threads for it.
+    pub fn join<A: Send, B: Send>(
+        &self,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = &self.pool {
+            return pool.install(|| rayon::join(one, other));
+        }
+        (one(), other())
+    }
+}
+
+/// Number of threads this machine runs at once.
+pub fn available() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn every_task_runs_once_whatever_the_number_of_workers() {
+        for count in [1, 2, 3, 8] {
+            let workers = Workers::new(count).unwrap();
+            let ran: Vec<AtomicUsize> = (0..100).map(|_| AtomicUsize::new(0)).collect();
+            workers.run(100, |task| {
+                ran[task].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(ran.iter().all(|times| times.load(Ordering::Relaxed) == 1));
+            let mut items = vec![0usize; 1000];
+            workers.for_each(&mut items, |index, item| *item = index);
+            workers.for_each_chunk(&mut items, 7, |run, chunk| {
+                chunk.iter_mut().for_each(|item| *item += 1000 * run);
+            });
+            assert!(items.iter().enumerate().all(|(k, item)| *item == k + 1000 * (k / 7)));
+            assert_eq!(workers.join(|| 1, || 2), (1, 2));
+        }
+    }
+}
