@@ -2,17 +2,21 @@
 //! of panels, one below the other. Colours and marks are chosen to be told apart without colour
 //! vision.
 
-use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
-use plotters::coord::{Shift, ranged1d::Ranged};
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::failure::Failure;
-use crate::text::brief;
+
+mod scale;
+
+use scale::{Scale, fits, tick_text};
 
 const WIDTH: u32 = 900;
 const LINES_HEIGHT: u32 = 540;
 const FONT: &str = "sans-serif";
+const GRID: RGBColor = RGBColor(226, 226, 226);
 
 /// Okabe and Ito's colours for all kinds of colour vision, without yellow on white.
 const COLOURS: [RGBColor; 7] = [
@@ -53,7 +57,7 @@ pub struct Series {
     pub label: String,
     /// Its points.
     pub points: Vec<(f64, f64)>,
-    /// Drawn thin, grey and without marks: a law, or the paper's figures, beside measurements.
+    /// Drawn dashed, grey and without marks: a law, or the paper's figures, beside measurements.
     pub reference: bool,
 }
 
@@ -152,42 +156,15 @@ fn headline<'a>(panel: &Panel<'a>, title: &str, note: &str) -> Result<Panel<'a>,
     Ok(body)
 }
 
-/// A range that holds all values with some air; logarithmic ones stay above zero.
-fn range(values: impl Iterator<Item = f64>, log: bool) -> (f64, f64) {
-    let usable = values.filter(|value| value.is_finite() && (!log || *value > 0.0));
-    let (low, high) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
-    match (low.is_finite(), log) {
-        (false, true) => (0.1, 10.0),
-        (false, false) => (0.0, 1.0),
-        (true, true) => (low / 1.3, high * 1.3),
-        (true, false) if low >= 0.0 => (0.0, if high > 0.0 { high * 1.06 } else { 1.0 }),
-        (true, false) => (low - (high - low).max(1e-9) * 0.06, high + (high - low) * 0.06),
-    }
-}
-
 fn draw_lines(lines: &Lines, panel: &Panel<'_>) -> Result<(), Failure> {
     let body = headline(panel, &lines.title, &lines.note)?;
+    let widest = lines.series.iter().map(|series| series.label.chars().count()).max();
+    let legend_width = (60 + 8 * widest.unwrap_or(0) as u32).min(WIDTH / 3);
+    let (left, right) = body.split_horizontally(WIDTH - legend_width);
     let points = || lines.series.iter().flat_map(|series| series.points.iter());
-    let x = range(points().map(|point| point.0), lines.x.log);
-    let y = range(points().map(|point| point.1), lines.y.log);
-    match (lines.x.log, lines.y.log) {
-        (true, true) => draw_on(lines, &body, (x.0..x.1).log_scale(), (y.0..y.1).log_scale()),
-        (true, false) => draw_on(lines, &body, (x.0..x.1).log_scale(), y.0..y.1),
-        (false, true) => draw_on(lines, &body, x.0..x.1, (y.0..y.1).log_scale()),
-        (false, false) => draw_on(lines, &body, x.0..x.1, y.0..y.1),
-    }
-}
-
-fn draw_on<X, Y>(lines: &Lines, body: &Panel<'_>, x: X, y: Y) -> Result<(), Failure>
-where
-    X: AsRangedCoord<Value = f64>,
-    Y: AsRangedCoord<Value = f64>,
-    X::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
-    Y::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
-{
-    let mut chart = ChartBuilder::on(body)
+    let x = Scale::around(points().map(|point| point.0), lines.x.log);
+    let y = Scale::around(points().map(|point| point.1), lines.y.log);
+    let mut chart = ChartBuilder::on(&left)
         .margin(16)
         .x_label_area_size(48)
         .y_label_area_size(76)
@@ -197,120 +174,154 @@ where
         .configure_mesh()
         .x_desc(&lines.x.label)
         .y_desc(&lines.y.label)
-        .x_label_formatter(&|value| tick(*value))
-        .y_label_formatter(&|value| tick(*value))
+        .x_label_formatter(&|value| tick_text(*value))
+        .y_label_formatter(&|value| tick_text(*value))
         .axis_desc_style((FONT, 16))
         .label_style((FONT, 13))
-        .light_line_style(RGBColor(244, 244, 244))
-        .bold_line_style(RGBColor(222, 222, 222))
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
         .draw()
         .map_err(failed)?;
-    for (index, series) in lines.series.iter().enumerate() {
-        let shown = |point: &(f64, f64)| {
-            let fits = |value: f64, log: bool| value.is_finite() && (!log || value > 0.0);
-            fits(point.0, lines.x.log) && fits(point.1, lines.y.log)
-        };
-        let points: Vec<(f64, f64)> = series.points.iter().filter(|p| shown(p)).copied().collect();
-        let (colour, style) = look(index, series.reference);
-        chart
-            .draw_series(LineSeries::new(points.iter().copied(), style))
-            .map_err(failed)?
-            .label(&series.label)
-            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 22, y)], style));
-        if !series.reference {
-            let marks = points
-                .iter()
-                .map(|&point| Circle::new(point, 3 + (index as i32 / 7), colour.filled()));
-            chart.draw_series(marks).map_err(failed)?;
+    // References last: a measured line that follows its law would hide it.
+    let is_reference = |index: &usize| lines.series[*index].reference;
+    let mut order: Vec<usize> = (0..lines.series.len()).collect();
+    order.sort_by_key(is_reference);
+    for index in order {
+        draw_series(lines, index, &mut chart)?;
+    }
+    legend(lines, &right)
+}
+
+type Plane<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
+
+fn draw_series(lines: &Lines, index: usize, chart: &mut Plane<'_, '_>) -> Result<(), Failure> {
+    let series = &lines.series[index];
+    let shown = |point: &&(f64, f64)| fits(point.0, lines.x.log) && fits(point.1, lines.y.log);
+    let points: Vec<(f64, f64)> = series.points.iter().filter(shown).copied().collect();
+    let style = look(index, series.reference);
+    if series.reference {
+        let dashes = DashedLineSeries::new(points, 7, 5, style);
+        return chart.draw_series(dashes).map(drop).map_err(failed);
+    }
+    chart.draw_series(LineSeries::new(points.iter().copied(), style)).map_err(failed)?;
+    for point in points {
+        let at = EmptyElement::at(point);
+        chart.draw_series([at + mark(index, (0, 0), style.color)]).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A mark of the series' own shape: round, square or pointed, by turns of the colours.
+fn mark(index: usize, at: (i32, i32), colour: RGBAColor) -> Polygon<(i32, i32)> {
+    let corners: &[(i32, i32)] = match index / COLOURS.len() {
+        0 => &[(-2, -4), (2, -4), (4, -2), (4, 2), (2, 4), (-2, 4), (-4, 2), (-4, -2)],
+        1 => &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
+        _ => &[(0, -6), (6, 4), (-6, 4)],
+    };
+    let corners: Vec<(i32, i32)> = corners.iter().map(|c| (c.0 + at.0, c.1 + at.1)).collect();
+    Polygon::new(corners, colour.filled())
+}
+
+/// Beside the chart, in the order in which the lines end, so that the eye finds them.
+fn legend(lines: &Lines, area: &Panel<'_>) -> Result<(), Failure> {
+    let mut order: Vec<usize> = (0..lines.series.len()).collect();
+    let end = |index: &usize| lines.series[*index].points.last().map_or(f64::MIN, |point| point.1);
+    order.sort_by(|one, other| end(other).total_cmp(&end(one)));
+    for (row, index) in order.into_iter().enumerate() {
+        let series = &lines.series[index];
+        let (y, style) = (30 + 24 * row as i32, look(index, series.reference));
+        let dashes: &[(i32, i32)] = if series.reference { &[(0, 9), (15, 24)] } else { &[(0, 24)] };
+        for &(from, to) in dashes {
+            let line = PathElement::new(vec![(4 + from, y), (4 + to, y)], style);
+            area.draw(&line).map_err(failed)?;
         }
+        if !series.reference {
+            area.draw(&mark(index, (16, y), style.color)).map_err(failed)?;
+        }
+        let text = (FONT, 14).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
+        area.draw_text(&series.label, &text, (36, y)).map_err(failed)?;
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
-        .background_style(WHITE.mix(0.85))
-        .border_style(RGBColor(200, 200, 200))
-        .label_font((FONT, 14))
-        .draw()
-        .map_err(failed)
+    Ok(())
 }
 
-fn look(index: usize, reference: bool) -> (RGBColor, ShapeStyle) {
-    if reference {
-        let grey = RGBColor(130, 130, 130);
-        return (grey, grey.stroke_width(1));
-    }
-    let colour = COLOURS[index % COLOURS.len()];
-    // From the eighth line on colours come again, thinner.
-    (colour, colour.stroke_width(if index < COLOURS.len() { 3 } else { 1 }))
-}
-
-/// A number at an axis: whole thousands are grouped, the rest is brief.
-fn tick(value: f64) -> String {
-    if value >= 1000.0 && value < 1e15 && value.fract() == 0.0 {
-        return crate::text::grouped(value as u64);
-    }
-    let text = brief(value);
-    match text.contains('.') && !text.contains('e') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+fn look(index: usize, reference: bool) -> ShapeStyle {
+    match reference {
+        true => RGBColor(70, 70, 70).stroke_width(2),
+        false => COLOURS[index % COLOURS.len()].stroke_width(2),
     }
 }
 
 fn draw_bars(bars: &Bars, panel: &Panel<'_>) -> Result<(), Failure> {
     let body = headline(panel, &bars.title, &bars.note)?;
-    let (low, high) = range(bars.bars.iter().map(|bar| bar.1), bars.axis.log);
-    let rows = 0.0..bars.bars.len().max(1) as f64;
-    let widest = bars.bars.iter().map(|bar| bar.0.chars().count()).max().unwrap_or(0) as u32;
-    let left = 30 + 8 * widest;
-    if bars.axis.log {
-        let low = low * 1.3 / 4.0;
-        return bars_on(bars, &body, left, low, (low..high * 2.0).log_scale(), rows);
-    }
-    bars_on(bars, &body, left, low, low..high * 1.15, rows)
-}
-
-fn bars_on<X>(
-    bars: &Bars,
-    body: &Panel<'_>,
-    left: u32,
-    low: f64,
-    x: X,
-    rows: std::ops::Range<f64>,
-) -> Result<(), Failure>
-where
-    X: AsRangedCoord<Value = f64>,
-    X::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
-{
-    let mut builder = ChartBuilder::on(body);
-    builder.margin(16).margin_left(left as i32).x_label_area_size(48);
-    let mut chart = builder.build_cartesian_2d(x, rows.end..rows.start).map_err(failed)?;
+    let mut x = Scale::around(bars.bars.iter().map(|bar| bar.1), bars.axis.log);
+    // Room for the numbers at the ends.
+    x.high += if x.log { x.high } else { (x.high - x.low) * 0.12 };
+    let low = x.low;
+    let widest = bars.bars.iter().map(|bar| bar.0.chars().count()).max().unwrap_or(0);
+    let rows = bars.bars.len().max(1) as f64;
+    let mut chart = ChartBuilder::on(&body)
+        .margin(16)
+        .margin_left(30 + 8 * widest as i32)
+        .x_label_area_size(48)
+        .build_cartesian_2d(x, rows..0.0)
+        .map_err(failed)?;
     chart
         .configure_mesh()
         .disable_y_mesh()
         .x_desc(&bars.axis.label)
-        .x_label_formatter(&|value| tick(*value))
+        .x_label_formatter(&|value| tick_text(*value))
         .axis_desc_style((FONT, 16))
         .label_style((FONT, 13))
-        .light_line_style(RGBColor(244, 244, 244))
-        .bold_line_style(RGBColor(222, 222, 222))
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
         .draw()
         .map_err(failed)?;
-    let shapes = bars.bars.iter().enumerate().map(|(row, bar)| {
-        let (top, bottom) = (row as f64 + 0.15, row as f64 + 0.85);
-        Rectangle::new([(low, top), (bar.1.max(low), bottom)], COLOURS[0].filled())
-    });
-    chart.draw_series(shapes).map_err(failed)?;
-    for (row, (name, value)) in bars.bars.iter().enumerate() {
-        let middle = row as f64 + 0.5;
-        let (x, y) = chart.backend_coord(&(low, middle));
-        let (end, _) = chart.backend_coord(&(value.max(low), middle));
-        let (corner, _) = body.get_base_pixel();
-        let top = body.get_base_pixel().1;
-        let font = (FONT, 14).into_font().color(&BLACK);
-        let name_style = font.pos(Pos::new(HPos::Right, VPos::Center));
-        body.draw_text(name, &name_style, (x - corner - 8, y - top)).map_err(failed)?;
-        let value_style = font.pos(Pos::new(HPos::Left, VPos::Center));
-        body.draw_text(&tick(*value), &value_style, (end - corner + 6, y - top)).map_err(failed)?;
+    for (row, bar) in bars.bars.iter().enumerate() {
+        let value = if fits(bar.1, bars.axis.log) { bar.1.max(low) } else { low };
+        draw_bar(&mut chart, row, (low, value), bars.axis.log)?;
+        label_bar(&chart, &body, row, bar, (low, value))?;
+    }
+    Ok(())
+}
+
+type BarPlane<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, RangedCoordf64>>;
+
+/// A bar; on a logarithmic axis, where lengths mean nothing, a dot on a thin line.
+fn draw_bar(
+    chart: &mut BarPlane<'_, '_>,
+    row: usize,
+    (low, value): (f64, f64),
+    log: bool,
+) -> Result<(), Failure> {
+    let middle = row as f64 + 0.5;
+    if !log {
+        let corners = [(low, middle - 0.33), (value, middle + 0.33)];
+        let bar = Rectangle::new(corners, COLOURS[0].filled());
+        return chart.draw_series([bar]).map(drop).map_err(failed);
+    }
+    let stem = PathElement::new(vec![(low, middle), (value, middle)], COLOURS[0].mix(0.35));
+    chart.draw_series([stem]).map_err(failed)?;
+    let dot = Circle::new((value, middle), 6, COLOURS[0].filled());
+    chart.draw_series([dot]).map(drop).map_err(failed)
+}
+
+/// The name to the left, the number to the right.
+fn label_bar(
+    chart: &BarPlane<'_, '_>,
+    body: &Panel<'_>,
+    row: usize,
+    (name, number): &(String, f64),
+    (low, value): (f64, f64),
+) -> Result<(), Failure> {
+    let (start, y) = chart.backend_coord(&(low, row as f64 + 0.5));
+    let (end, _) = chart.backend_coord(&(value, row as f64 + 0.5));
+    let (left, top) = body.get_base_pixel();
+    let font = (FONT, 14).into_font().color(&BLACK);
+    let texts =
+        [(name.clone(), HPos::Right, start - 8), (tick_text(*number), HPos::Left, end + 10)];
+    for (text, side, x) in texts {
+        let style = font.clone().pos(Pos::new(side, VPos::Center));
+        body.draw_text(&text, &style, (x - left, y - top)).map_err(failed)?;
     }
     Ok(())
 }
