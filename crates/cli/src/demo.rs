@@ -4,7 +4,7 @@
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
-use jostle::{Algorithm, Boxes, Workers, available_threads};
+use jostle::{Algorithm, Boxes, Workers};
 use jostle_scenes::SceneSpec;
 
 use crate::bench::quantile;
@@ -87,7 +87,7 @@ fn print_report(runner: &Runner, tally: &Tally) -> Result<(), Failure> {
         times.push(tally.first_ms);
     }
     let (boxes, steps) = (grouped(BOXES as u64), tally.steps());
-    let threads = available_threads();
+    let threads = runner.threads();
     writeln!(out, "world      uniform, {boxes} moving boxes, {steps} steps, {threads} threads")?;
     let (median, worst) = (quantile(&times, 0.5), quantile(&times, 1.0));
     let first = tally.first_ms;
