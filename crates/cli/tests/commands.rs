@@ -99,11 +99,11 @@ fn bench_takes_a_file_of_one_frame() {
 #[test]
 fn bench_leaves_out_what_would_take_too_long() {
     let bench = Bench::new();
-    let args = ["bench", "--n", "40000", "--frames", "2", "--json", "--budget", "5"];
-    let args = [&args[..], &["--algorithm", "brute-force,sort-sweep"]].concat();
-    let output = bench.run(&args);
+    bench.ok(&["scene", "uniform", "--n", "100000", "--frames", "1", "-o", "s.npy"]);
+    let args = ["bench", "s.npy", "--frames", "2", "--json", "--algorithm"];
+    let output = bench.run(&[&args[..], &["brute-force,sort-sweep"]].concat());
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("left out: brute-force on 40 000 boxes"), "{stderr}");
+    assert!(stderr.contains("left out: brute-force on 100 000 boxes"), "{stderr}");
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(stdout.contains("sort-sweep") && !stdout.contains("brute-force"), "{stdout}");
 }
@@ -172,4 +172,27 @@ fn every_help_text_has_examples() {
         assert!(help.contains("Example"), "{command}");
     }
     assert!(bench.ok(&["--help"]).contains("Exit code"));
+}
+
+/// Ctrl-C: the frames that are finished stay, and it says how many.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_scene_keeps_what_is_finished() {
+    let bench = Bench::new();
+    let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("jostle"))
+        .args(["scene", "uniform", "--n", "20000", "--frames", "1000000", "-o", "s.npy"])
+        .current_dir(bench.path(""))
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.starts_with("stopped: s.npy: ") && stderr.contains("of 1000000"), "{stderr}");
+    let reader = jostle_scenes::FrameReader::open(bench.path("s.npy")).unwrap();
+    assert!(stderr.contains(&format!("s.npy: {} frames", reader.frames())), "{stderr}");
+    assert_eq!(bench.files(), ["s.npy"]);
 }

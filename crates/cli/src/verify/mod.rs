@@ -20,6 +20,9 @@ pub mod oracle;
 use difference::difference;
 use oracle::{BRUTE_FORCE_MOST, Oracle};
 
+/// Makes a broad phase that runs on the given threads.
+pub type Builder = Box<dyn Fn(&Workers) -> Box<dyn BroadPhase>>;
+
 /// A broad phase to be checked.
 pub struct Contender {
     /// What it is called in the report.
@@ -29,7 +32,7 @@ pub struct Contender {
     /// The threads it runs on.
     pub workers: Workers,
     /// Makes one.
-    pub build: Box<dyn Fn(&Workers) -> Box<dyn BroadPhase>>,
+    pub build: Builder,
 }
 
 impl Contender {
