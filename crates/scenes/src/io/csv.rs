@@ -1,5 +1,8 @@
 //! Boxes and pairs as comma-separated text. A file holds one frame; a first line without any
-//! number is a header.
+//! number is a header. Blank lines, spaces around numbers and quotes are passed over.
+//!
+//! Split by hand: a row of numbers has no cell that spans lines, and the crate csv, tried first,
+//! states the wrong line after blank ones, where a message should lead to the right one.
 //!
 //! A number of up to nine digits is read as the nearest float32, because nine digits name every
 //! float32: files of float32 numbers come back bit by bit. A longer one is taken for a float64
@@ -8,9 +11,9 @@
 
 use super::output::Output;
 use super::{FileError, FileFault};
-use ::csv::{Reader, ReaderBuilder, StringRecord, Trim};
 use jostle::{Aabb, round_down, round_up};
 use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 const BOX_COLUMNS: [&str; 6] = ["min_x", "min_y", "min_z", "max_x", "max_y", "max_z"];
@@ -24,8 +27,8 @@ pub(super) struct CsvFrame {
 
 pub(super) fn read_boxes(path: &Path) -> Result<CsvFrame, FileError> {
     let mut frame = CsvFrame { boxes: Vec::new(), lines: Vec::new() };
-    read_rows(path, &BOX_COLUMNS, |record, line| {
-        frame.boxes.push(box_of(record)?);
+    read_rows(path, |cells, line| {
+        frame.boxes.push(box_of(&cells)?);
         frame.lines.push(line);
         Ok(())
     })?;
@@ -34,9 +37,9 @@ pub(super) fn read_boxes(path: &Path) -> Result<CsvFrame, FileError> {
 
 pub(super) fn read_pairs(path: &Path) -> Result<Vec<(u32, u32)>, FileError> {
     let mut pairs = Vec::new();
-    read_rows(path, &PAIR_COLUMNS, |record, _| {
+    read_rows(path, |cells: [&str; 2], _| {
         let id = |column: usize| {
-            let text = &record[column];
+            let text = cells[column];
             text.parse::<u32>().map_err(|_| not_a_number(PAIR_COLUMNS[column], text))
         };
         pairs.push((id(0)?, id(1)?));
@@ -46,50 +49,79 @@ pub(super) fn read_pairs(path: &Path) -> Result<Vec<(u32, u32)>, FileError> {
 }
 
 /// Gives each line of numbers, checked for its number of columns, to `take`.
-fn read_rows(
+fn read_rows<const N: usize>(
     path: &Path,
-    columns: &[&'static str],
-    mut take: impl FnMut(&StringRecord, u64) -> Result<(), FileFault>,
+    mut take: impl FnMut([&str; N], u64) -> Result<(), FileFault>,
 ) -> Result<(), FileError> {
-    let mut reader = open(path)?;
-    let mut record = StringRecord::new();
-    let (mut row, mut lines) = (0, 0);
-    while reader.read_record(&mut record).map_err(|error| csv_error(path, error))? {
-        let line = record.position().map_or(0, |position| position.line());
-        let fail = |fault| FileError::new(path, fault).at_row(row).at_line(line);
-        lines += 1;
-        if lines == 1 && is_header(&record, columns.len()) {
+    let file = File::open(path).map_err(FileError::io(path))?;
+    let mut lines = Lines { reader: BufReader::new(file), buffer: Vec::new(), number: 0 };
+    let (mut row, mut first) = (0, true);
+    loop {
+        let text = lines.next_line();
+        let (text, line) = match text {
+            Ok(Some(text)) => text,
+            Ok(None) => break,
+            Err(fault) => return Err(FileError::new(path, fault).at_line(lines.number)),
+        };
+        let result = split::<N>(text);
+        if std::mem::take(&mut first) && result.as_ref().is_ok_and(is_header) {
             continue;
         }
-        if record.len() != columns.len() {
-            return Err(fail(FileFault::Columns { wanted: columns.len(), found: record.len() }));
-        }
-        take(&record, line).map_err(fail)?;
+        let taken = result.and_then(|cells| take(cells, line));
+        taken.map_err(|fault| FileError::new(path, fault).at_row(row).at_line(line))?;
         row += 1;
     }
-    if lines == 0 { Err(FileError::new(path, FileFault::Empty)) } else { Ok(()) }
+    if first { Err(FileError::new(path, FileFault::Empty)) } else { Ok(()) }
 }
 
-fn open(path: &Path) -> Result<Reader<File>, FileError> {
-    let file = File::open(path).map_err(FileError::io(path))?;
-    // Flexible, so that the wrong number of columns gets our message with the row.
-    Ok(ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(file))
+/// The lines of a file that are not blank, with their numbers from 1.
+struct Lines<R> {
+    reader: R,
+    buffer: Vec<u8>,
+    number: u64,
 }
 
-fn csv_error(path: &Path, error: ::csv::Error) -> FileError {
-    let line = error.position().map(|position| position.line());
-    let fault = match error.into_kind() {
-        ::csv::ErrorKind::Io(error) => FileFault::Io(error),
-        _ => FileFault::NotText,
-    };
-    let error = FileError::new(path, fault);
-    if let Some(line) = line { error.at_line(line) } else { error }
+impl<R: BufRead> Lines<R> {
+    fn next_line(&mut self) -> Result<Option<(&str, u64)>, FileFault> {
+        loop {
+            self.buffer.clear();
+            if self.reader.read_until(b'\n', &mut self.buffer).map_err(FileFault::Io)? == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            if self.number == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
+                self.buffer.drain(..3);
+            }
+            if !self.buffer.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let text = std::str::from_utf8(&self.buffer).map_err(|_| FileFault::NotText)?;
+        Ok(Some((text, self.number)))
+    }
 }
 
-/// A line of the right width in which nothing is a number.
-fn is_header(record: &StringRecord, columns: usize) -> bool {
-    let word = |text: &str| !text.is_empty() && text.parse::<f64>().is_err();
-    record.len() == columns && record.iter().all(word)
+/// The cells of a line, if it has the right number of them.
+fn split<const N: usize>(text: &str) -> Result<[&str; N], FileFault> {
+    let mut cells = [""; N];
+    let mut found = 0;
+    for cell in text.split(',') {
+        if let Some(place) = cells.get_mut(found) {
+            *place = unquoted(cell.trim());
+        }
+        found += 1;
+    }
+    if found == N { Ok(cells) } else { Err(FileFault::Columns { wanted: N, found }) }
+}
+
+fn unquoted(cell: &str) -> &str {
+    let inside = cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"'));
+    inside.map_or(cell, str::trim)
+}
+
+/// A line in which nothing is a number.
+fn is_header<const N: usize>(cells: &[&str; N]) -> bool {
+    cells.iter().all(|text| !text.is_empty() && text.parse::<f64>().is_err())
 }
 
 fn not_a_number(column: &'static str, text: &str) -> FileFault {
@@ -98,12 +130,12 @@ fn not_a_number(column: &'static str, text: &str) -> FileFault {
     FileFault::NotANumber { column, text }
 }
 
-fn box_of(record: &StringRecord) -> Result<Aabb, FileFault> {
+fn box_of(cells: &[&str; 6]) -> Result<Aabb, FileFault> {
     let mut bounds = [0.0f32; 6];
     for (column, bound) in bounds.iter_mut().enumerate() {
         let round = if column < 3 { round_down } else { round_up };
-        *bound = decimal(&record[column], round)
-            .ok_or_else(|| not_a_number(BOX_COLUMNS[column], &record[column]))?;
+        *bound = decimal(cells[column], round)
+            .ok_or_else(|| not_a_number(BOX_COLUMNS[column], cells[column]))?;
     }
     let [a, b, c, d, e, f] = bounds;
     Ok(Aabb::new([a, b, c], [d, e, f]))
