@@ -53,3 +53,8 @@ pub use one_shot::{overlaps, overlaps_between};
 pub use pair::{BoxId, Lane, Pair, PairBuffer};
 pub use par::{Workers, available as available_threads};
 pub use stats::{StageClock, Stats};
+
+/// The README's example is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
