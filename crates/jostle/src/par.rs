@@ -104,6 +104,29 @@ impl Workers {
         items.chunks_mut(length).enumerate().for_each(|(index, chunk)| task(index, chunk));
     }
 
+    /// Calls `task` with each two items of the same place, and the place. The slices are of the
+    /// same length.
+    pub fn for_each_two<A: Send, B: Send>(
+        &self,
+        ones: &mut [A],
+        others: &mut [B],
+        task: impl Fn(usize, &mut A, &mut B) + Sync,
+    ) {
+        assert_eq!(ones.len(), others.len(), "every item has its partner");
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, ones.len() > 1) {
+            use rayon::prelude::*;
+            let each = || {
+                let both = ones.par_iter_mut().zip(others.par_iter_mut());
+                let both = both.enumerate().with_max_len(1);
+                both.for_each(|(index, (one, other))| task(index, one, other));
+            };
+            return pool.install(each);
+        }
+        let both = ones.iter_mut().zip(others).enumerate();
+        both.for_each(|(index, (one, other))| task(index, one, other));
+    }
+
     /// Runs both, at the same time where there are threads for it.
     pub fn join<A: Send, B: Send>(
         &self,
@@ -143,6 +166,12 @@ mod tests {
                 chunk.iter_mut().for_each(|item| *item += 1000 * run);
             });
             assert!(items.iter().enumerate().all(|(k, item)| *item == k + 1000 * (k / 7)));
+            let mut doubled = vec![0usize; 1000];
+            workers.for_each_two(&mut items, &mut doubled, |index, item, double| {
+                *double = 2 * *item + usize::from(index == 3);
+            });
+            let expected = |k: usize| 2 * items[k] + usize::from(k == 3);
+            assert!(doubled.iter().enumerate().all(|(k, item)| *item == expected(k)));
             assert_eq!(workers.join(|| 1, || 2), (1, 2));
         }
     }
