@@ -127,6 +127,34 @@ impl Workers {
         both.for_each(|(index, (one, other))| task(index, one, other));
     }
 
+    /// Calls `task` with each item, its place, and the scratch of its run: `length` items after
+    /// one another share one.
+    pub fn for_each_run<T: Send, S: Send>(
+        &self,
+        items: &mut [T],
+        length: usize,
+        scratch: &mut [S],
+        task: impl Fn(usize, &mut T, &mut S) + Sync,
+    ) {
+        assert_eq!(items.len().div_ceil(length), scratch.len(), "every run has its scratch");
+        let run = |index: usize, run: &mut [T], scratch: &mut S| {
+            let numbered = run.iter_mut().enumerate();
+            numbered.for_each(|(place, item)| task(index * length + place, item, scratch));
+        };
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, scratch.len() > 1) {
+            use rayon::prelude::*;
+            let each = || {
+                let runs = items.par_chunks_mut(length).zip(scratch.par_iter_mut());
+                let runs = runs.enumerate().with_max_len(1);
+                runs.for_each(|(index, (items, scratch))| run(index, items, scratch));
+            };
+            return pool.install(each);
+        }
+        let runs = items.chunks_mut(length).zip(scratch).enumerate();
+        runs.for_each(|(index, (items, scratch))| run(index, items, scratch));
+    }
+
     /// Runs both, at the same time where there are threads for it.
     pub fn join<A: Send, B: Send>(
         &self,
@@ -172,6 +200,13 @@ mod tests {
             });
             let expected = |k: usize| 2 * items[k] + usize::from(k == 3);
             assert!(doubled.iter().enumerate().all(|(k, item)| *item == expected(k)));
+            let (mut places, mut sums) = (vec![0usize; 10], [0usize; 3]);
+            workers.for_each_run(&mut places, 4, &mut sums, |place, item, sum| {
+                *item = place;
+                *sum += place;
+            });
+            assert!(places.iter().enumerate().all(|(k, place)| *place == k));
+            assert_eq!(sums, [6, 22, 17]);
             assert_eq!(workers.join(|| 1, || 2), (1, 2));
         }
     }

@@ -5,6 +5,8 @@ mod plan;
 mod share;
 mod strip;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
 use crate::broad::groups::Groups;
@@ -15,34 +17,25 @@ use crate::par::Workers;
 use crate::simd::column::Level;
 use crate::stats::{StageClock, Stats};
 
-use plan::{Plan, Span, Survey};
-use share::{Overfull, Share};
+use plan::{Plan, Survey};
+use share::{Overfull, Share, Ticket};
 use strip::{Frame, Strip};
 
 /// Boxes in one share: their entries fit the second cache.
-const SHARE: usize = 32 * 1024;
+const SHARE: usize = 16 * 1024;
 
 /// Tasks for each worker in the sweep, so that idle ones find something left to do.
 const TASKS: usize = 4;
 
-/// A box as a column sees it: the sweep axis first.
+/// A box in a column.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
 struct Entry {
-    low: [f32; 3],
-    high: [f32; 3],
+    aabb: Aabb,
     id: u32,
     /// Bit 0: the box begins before this row of columns; bit 1: before this column of its row.
     /// Of two boxes that both do, the pair belongs to an earlier column.
     marks: u32,
-}
-
-impl Entry {
-    #[inline(always)]
-    fn new<const AXIS: usize>(id: u32, aabb: &Aabb) -> Entry {
-        let turn = |bounds: &[f32; 3]| [bounds[AXIS], bounds[(AXIS + 1) % 3], bounds[(AXIS + 2) % 3]];
-        Entry { low: turn(&aabb.min), high: turn(&aabb.max), id, marks: 0 }
-    }
 }
 
 /// The most columns for a number of boxes.
@@ -60,8 +53,8 @@ pub struct GridSweep {
     plan: Plan,
     groups: Groups,
     shares: Vec<Share>,
-    /// For each worker, the spans of the share it deals.
-    dealers: Vec<Vec<Span>>,
+    /// The tickets of the share that each worker deals.
+    tickets: Vec<Vec<Ticket>>,
     strips: Vec<Strip>,
     /// The columns of each task of the sweep.
     cuts: Vec<usize>,
@@ -79,7 +72,7 @@ impl GridSweep {
             plan: Plan::single(0),
             groups: Groups::default(),
             shares: Vec::new(),
-            dealers: Vec::new(),
+            tickets: Vec::new(),
             strips: Vec::new(),
             cuts: Vec::new(),
             clock: StageClock::default(),
@@ -102,33 +95,22 @@ impl GridSweep {
     }
 
     fn deal_shares(&mut self, aabbs: &[Aabb]) -> Result<(), Overfull> {
-        match self.plan.axis {
-            0 => self.deal_along::<0>(aabbs),
-            1 => self.deal_along::<1>(aabbs),
-            _ => self.deal_along::<2>(aabbs),
-        }
-    }
-
-    fn deal_along<const AXIS: usize>(&mut self, aabbs: &[Aabb]) -> Result<(), Overfull> {
         let plan = &self.plan;
-        self.shares.resize_with(aabbs.len().div_ceil(SHARE).max(1), Share::default);
-        let dealers = self.workers.count().min(self.shares.len());
-        self.dealers.resize_with(dealers, Vec::new);
-        let each = self.shares.len().div_ceil(dealers);
-        let full = std::sync::atomic::AtomicBool::new(false);
-        let mut groups: Vec<_> = self.shares.chunks_mut(each).collect();
-        let count = groups.len();
-        self.workers.for_each_two(&mut groups, &mut self.dealers[..count], |dealer, shares, spans| {
-            spans.resize(SHARE.min(aabbs.len()), Span::default());
-            for (k, share) in shares.iter_mut().enumerate() {
-                let first = (dealer * each + k) * SHARE;
-                let some = &aabbs[first..aabbs.len().min(first + SHARE)];
-                let boxes = some.iter().enumerate();
-                let boxes = boxes.filter(|(_, aabb)| aabb.min[0] <= aabb.max[0]);
-                let boxes = boxes.map(|(k, aabb)| Entry::new::<AXIS>((first + k) as u32, aabb));
-                if share.deal(plan, boxes, spans).is_err() {
-                    full.store(true, std::sync::atomic::Ordering::Relaxed);
-                }
+        let count = aabbs.len().div_ceil(SHARE).max(1);
+        self.shares.resize_with(count, Share::default);
+        let each = count.div_ceil(self.workers.count());
+        self.tickets.resize_with(count.div_ceil(each), Vec::new);
+        let full = AtomicBool::new(false);
+        let tickets = &mut self.tickets[..];
+        self.workers.for_each_run(&mut self.shares, each, tickets, |number, share, tickets| {
+            let first = number * SHARE;
+            let some = &aabbs[first..aabbs.len().min(first + SHARE)];
+            let get = |place: usize| {
+                let (aabb, id) = (some[place], (first + place) as u32);
+                (aabb.min[0] <= aabb.max[0]).then_some(Entry { aabb, id, marks: 0 })
+            };
+            if share.deal(plan, some.len(), get, tickets).is_err() {
+                full.store(true, Ordering::Relaxed);
             }
         });
         if full.into_inner() { Err(Overfull) } else { Ok(()) }
@@ -197,11 +179,11 @@ impl BroadPhase for GridSweep {
 
     fn stats(&self) -> Stats {
         let sum = |of: fn(&Share) -> usize| self.shares.iter().map(of).sum::<usize>();
-        let spans = self.dealers.iter().map(Vec::capacity).sum::<usize>() * size_of::<Span>();
+        let tickets = self.tickets.iter().map(Vec::capacity).sum::<usize>() * size_of::<Ticket>();
         let strips = self.strips.iter().map(Strip::bytes).sum::<usize>();
         Stats {
             tests: self.strips.iter().map(|strip| strip.tests).sum(),
-            bytes: sum(Share::bytes) + spans + strips + self.groups.bytes(),
+            bytes: sum(Share::bytes) + tickets + strips + self.groups.bytes(),
             counts: vec![
                 ("cells", self.plan.columns() as f64),
                 ("entries", sum(Share::len) as f64),

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::Entry;
-use super::plan::Scale;
+use super::plan::{Plan, Scale};
 use crate::broad::groups::Groups;
 use crate::simd::column::{Column, Slots};
 
@@ -41,12 +41,13 @@ impl Buckets {
     /// Writes the entries to the column in the order of their buckets.
     pub fn deal<'a>(
         &mut self,
-        scale: Scale,
+        plan: &Plan,
         groups: &Groups,
         len: usize,
         entries: impl Iterator<Item = &'a Entry> + Clone,
         column: &mut Column,
     ) {
+        let (axis, scale) = (plan.axis, plan.along);
         self.scale = scale;
         self.count = scale.cells() as usize;
         let groups_count = groups.count_of_groups();
@@ -61,7 +62,7 @@ impl Buckets {
         let mut place = 0;
         entries.clone().for_each(|entry| {
             let group = if single { 0 } else { groups.of(entry.id as usize) as u32 };
-            let key = scale.cell(entry.low[0]) + group * buckets;
+            let key = scale.cell(entry.aabb.min[axis]) + group * buckets;
             keys[place] = key;
             place += 1;
             ends[key as usize] += 1;
@@ -70,7 +71,7 @@ impl Buckets {
         for end in ends.iter_mut() {
             sum += std::mem::replace(end, sum);
         }
-        let mut slots = column.reset(len);
+        let mut slots = turned(axis, column.reset(len));
         let mut place = 0;
         entries.for_each(|entry| {
             let next = &mut ends[keys[place] as usize];
@@ -122,13 +123,19 @@ pub(super) struct Sorted {
 
 impl Sorted {
     /// Sorts the entries and writes them to the column.
-    pub fn deal(&mut self, groups: &Groups, entries: &mut [Entry], column: &mut Column) {
-        let key = |entry: &Entry| (groups.of(entry.id as usize), entry.low[0] + 0.0, entry.id);
+    pub fn deal(
+        &mut self,
+        axis: usize,
+        groups: &Groups,
+        entries: &mut [Entry],
+        column: &mut Column,
+    ) {
+        let key = |entry: &Entry| (groups.of(entry.id as usize), entry.aabb.min[axis] + 0.0, entry.id);
         entries.sort_unstable_by(|one, other| {
             let (one, other) = (key(one), key(other));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
         });
-        let mut slots = column.reset(entries.len());
+        let mut slots = turned(axis, column.reset(entries.len()));
         entries.iter().enumerate().for_each(|(place, entry)| write(&mut slots, place, entry));
         self.ends.clear();
         self.ends.extend((0..groups.count_of_groups()).map(|group| {
@@ -154,11 +161,18 @@ impl Order for Sorted {
     }
 }
 
+/// The slots by the axes of the boxes; the column's own first axis is the swept one.
+fn turned(axis: usize, mut slots: Slots<'_>) -> Slots<'_> {
+    slots.low.rotate_right(axis);
+    slots.high.rotate_right(axis);
+    slots
+}
+
 #[inline(always)]
 fn write(slots: &mut Slots<'_>, place: usize, entry: &Entry) {
     for axis in 0..3 {
-        slots.low[axis][place] = entry.low[axis];
-        slots.high[axis][place] = entry.high[axis];
+        slots.low[axis][place] = entry.aabb.min[axis];
+        slots.high[axis][place] = entry.aabb.max[axis];
     }
     slots.id[place] = entry.id;
     slots.marks[place] = entry.marks;

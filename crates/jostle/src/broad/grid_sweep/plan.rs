@@ -5,7 +5,6 @@
 //! and the cheapest taken. The plan decides speed only: a [`Scale`] never descends, whatever its
 //! numbers, and that is all that the exactness of the result rests on.
 
-use super::Entry;
 use crate::aabb::Aabb;
 
 /// Boxes in a sample: enough for the range of the corners and the mean extents.
@@ -14,7 +13,7 @@ const SAMPLE: usize = 1024;
 /// Share of the sample on either side that counts as outlying.
 const OUTLYING: f64 = 0.02;
 
-/// The most cells along one axis, so that their numbers fit 16 bits.
+/// The most cells along one axis; [`Scale::cell`] is exact far beyond.
 const MOST_CELLS: f64 = 32768.0;
 
 /// The most buckets along the sweep axis: their counters fit the first cache.
@@ -60,7 +59,10 @@ impl Scale {
         /// Adding this leaves the rounded number in the low bits of the sum.
         const ROUNDER: f32 = 8_388_608.0;
         let place = (coordinate - self.origin) * self.per_unit;
-        (place.max(0.0).min(self.last) + ROUNDER).to_bits() - ROUNDER.to_bits()
+        // Not `clamp`: each of these is one instruction, and what is no number becomes zero.
+        let place = if place > 0.0 { place } else { 0.0 };
+        let place = if place < self.last { place } else { self.last };
+        (place + ROUNDER).to_bits() - ROUNDER.to_bits()
     }
 
     /// Number of cells.
@@ -70,10 +72,10 @@ impl Scale {
 }
 
 /// The columns a box touches: from, to (both included), on either axis.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
-    pub from: [u16; 2],
-    pub to: [u16; 2],
+    pub from: [u32; 2],
+    pub to: [u32; 2],
 }
 
 /// See the [module](self).
@@ -100,13 +102,13 @@ impl Plan {
         self.across[0].cells() as usize * self.across[1].cells() as usize
     }
 
-    /// The columns that an entry touches.
+    /// The columns that a box touches; `AXIS` is the plan's axis.
     #[inline(always)]
-    pub fn span(&self, entry: &Entry) -> Span {
-        let [u, v] = &self.across;
+    pub fn span<const AXIS: usize>(&self, aabb: &Aabb) -> Span {
+        let ([u, v], [one, two]) = (&self.across, [(AXIS + 1) % 3, (AXIS + 2) % 3]);
         Span {
-            from: [u.cell(entry.low[1]) as u16, v.cell(entry.low[2]) as u16],
-            to: [u.cell(entry.high[1]) as u16, v.cell(entry.high[2]) as u16],
+            from: [u.cell(aabb.min[one]), v.cell(aabb.min[two])],
+            to: [u.cell(aabb.max[one]), v.cell(aabb.max[two])],
         }
     }
 }

@@ -3,6 +3,10 @@
 //! Each worker deals its shares on its own, into memory of its own: nothing is shared and
 //! nothing depends on how many workers there are. A share is small enough for the second cache,
 //! so that the boxes come from memory once and the scattered writes never leave the cache.
+//!
+//! Whether a box straddles a border between columns cannot be predicted, so nothing branches on
+//! it: four tickets are written for every box, one for each column it may touch, and those that
+//! are void are written over by the next. What follows reads tickets only.
 
 use super::Entry;
 use super::plan::{Plan, Span};
@@ -10,16 +14,27 @@ use super::plan::{Plan, Span};
 /// A share may have this many entries a box; beyond that the columns are too narrow.
 const MOST_ENTRIES: usize = 4;
 
+/// Places for marks beside the number of a box in a ticket.
+const MARK_BITS: u32 = 2;
+
 /// The columns are too narrow for the boxes: the share ran out of room.
 #[derive(Debug)]
 pub(super) struct Overfull;
+
+/// A box is to go to a column.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ticket {
+    column: u32,
+    /// The number of the box in the share, above its marks in that column.
+    item: u32,
+}
 
 /// See the [module](self).
 #[derive(Debug, Default)]
 pub(super) struct Share {
     /// Where each column ends in `entries`.
     ends: Vec<u32>,
-    /// The entries, column after column, and behind them one that is never read.
+    /// The entries, column after column.
     entries: Vec<Entry>,
     total: usize,
     /// Boxes that touch more columns than neighbours.
@@ -30,8 +45,7 @@ impl Share {
     /// The entries of a column.
     #[inline]
     pub fn column(&self, column: usize) -> &[Entry] {
-        let begin = if column == 0 { 0 } else { self.ends[column - 1] };
-        &self.entries[begin as usize..self.ends[column] as usize]
+        &self.entries[self.len_before(column)..self.ends[column] as usize]
     }
 
     /// Number of entries.
@@ -39,7 +53,8 @@ impl Share {
         self.total
     }
 
-    /// Number of entries of the first columns.
+    /// Number of entries in the columns before one.
+    #[inline]
     pub fn len_before(&self, column: usize) -> usize {
         if column == 0 { 0 } else { self.ends[column - 1] as usize }
     }
@@ -54,86 +69,118 @@ impl Share {
         self.ends.capacity() * size_of::<u32>() + self.entries.capacity() * size_of::<Entry>()
     }
 
-    /// Deals boxes to the columns of a plan. There are as many spans as boxes, or more.
+    /// Deals `count` boxes, of which some may be missing, to the columns of a plan.
     pub fn deal(
         &mut self,
         plan: &Plan,
-        boxes: impl Iterator<Item = Entry> + Clone,
-        spans: &mut [Span],
+        count: usize,
+        get: impl Fn(usize) -> Option<Entry>,
+        tickets: &mut Vec<Ticket>,
     ) -> Result<(), Overfull> {
-        self.count(plan, boxes.clone(), spans)?;
-        self.total = 0;
-        for end in &mut self.ends {
-            let count = std::mem::replace(end, self.total as u32);
-            self.total += count as usize;
+        let most = count * MOST_ENTRIES + plan.columns() + MOST_ENTRIES;
+        if count >= 1 << (u32::BITS - MARK_BITS) || most > u32::MAX as usize {
+            return Err(Overfull);
         }
-        if self.entries.len() <= self.total {
-            self.entries.resize(self.total + self.total / 8 + 1, Entry::default());
+        if tickets.len() < most {
+            tickets.resize(most, Ticket::default());
         }
-        self.scatter(plan, boxes, spans);
+        let free = &mut tickets[..most];
+        let issued = match plan.axis {
+            0 => self.issue::<0>(plan, count, &get, free)?,
+            1 => self.issue::<1>(plan, count, &get, free)?,
+            _ => self.issue::<2>(plan, count, &get, free)?,
+        };
+        self.count(plan, &tickets[..issued]);
+        if self.entries.len() < issued {
+            self.entries.resize(issued + issued / 16, Entry::default());
+        }
+        self.total = issued;
+        touch(&self.entries[..issued]);
+        self.scatter(&get, &tickets[..issued]);
         Ok(())
     }
 
-    /// Counts the entries of each column and keeps the spans.
-    fn count(
+    /// Writes the tickets of all boxes and returns their number.
+    fn issue<const AXIS: usize>(
         &mut self,
         plan: &Plan,
-        boxes: impl Iterator<Item = Entry>,
-        spans: &mut [Span],
-    ) -> Result<(), Overfull> {
-        let stride = plan.across[1].cells() as usize;
-        self.ends.clear();
-        self.ends.resize(plan.columns(), 0);
+        count: usize,
+        get: &impl Fn(usize) -> Option<Entry>,
+        tickets: &mut [Ticket],
+    ) -> Result<usize, Overfull> {
+        let stride = plan.across[1].cells();
         self.wide = 0;
-        let mut room = spans.len() * MOST_ENTRIES + plan.columns();
-        for (span, entry) in spans.iter_mut().zip(boxes) {
-            *span = plan.span(&entry);
-            let [across, along] = [0, 1].map(|k| usize::from(span.to[k] - span.from[k]));
-            let first = usize::from(span.from[0]) * stride + usize::from(span.from[1]);
-            if (across | along) <= 1 {
-                // Whether a box straddles cannot be predicted, so absent entries count as zero.
-                self.ends[first] += 1;
-                self.ends[first + along] += along as u32;
-                self.ends[first + across * stride] += across as u32;
-                self.ends[first + across * stride + along] += (across & along) as u32;
+        let mut issued = 0;
+        for number in 0..count {
+            let Some(entry) = get(number) else { continue };
+            let span = plan.span::<AXIS>(&entry.aabb);
+            let [down, along] = [0, 1].map(|k| span.to[k] - span.from[k]);
+            if (down | along) > 1 {
+                self.wide += 1;
+                issued += issue_wide(&span, stride, number, &mut tickets[issued..])?;
                 continue;
             }
-            self.wide += 1;
-            room = room.checked_sub((across + 1) * (along + 1)).ok_or(Overfull)?;
-            for row in 0..=across {
-                let from = first + row * stride;
-                self.ends[from..=from + along].iter_mut().for_each(|count| *count += 1);
-            }
+            let first = span.from[0] * stride + span.from[1];
+            let item = (number as u32) << MARK_BITS;
+            let four: &mut [Ticket; 4] = tickets[issued..].first_chunk_mut().ok_or(Overfull)?;
+            // Written in such an order that a void one is always written over.
+            four[0] = Ticket { column: first, item };
+            four[1] = Ticket { column: first + 1, item: item | 2 };
+            four[1 + along as usize] = Ticket { column: first + stride, item: item | 1 };
+            let three = (1 + along + down) as usize;
+            four[three.min(3)] = Ticket { column: first + stride + 1, item: item | 3 };
+            issued += (1 + along + down + (along & down)) as usize;
         }
-        Ok(())
+        Ok(issued)
+    }
+
+    /// Sets `ends` to where each column begins.
+    fn count(&mut self, plan: &Plan, tickets: &[Ticket]) {
+        self.ends.clear();
+        self.ends.resize(plan.columns(), 0);
+        for ticket in tickets {
+            self.ends[ticket.column as usize] += 1;
+        }
+        let mut sum = 0;
+        for end in &mut self.ends {
+            sum += std::mem::replace(end, sum);
+        }
     }
 
     /// Writes the entries. `ends` holds where each column begins, and afterwards where it ends.
-    fn scatter(&mut self, plan: &Plan, boxes: impl Iterator<Item = Entry>, spans: &[Span]) {
-        let stride = plan.across[1].cells() as usize;
-        let nowhere = self.total;
-        for (span, entry) in spans.iter().zip(boxes) {
-            let [across, along] = [0, 1].map(|k| usize::from(span.to[k] - span.from[k]));
-            let first = usize::from(span.from[0]) * stride + usize::from(span.from[1]);
-            let mut put = |column: usize, present: usize, marks: u32| {
-                let next = &mut self.ends[column];
-                let place = if present != 0 { *next as usize } else { nowhere };
-                *next += present as u32;
-                self.entries[place] = Entry { marks: entry.marks | marks, ..entry };
-            };
-            if (across | along) <= 1 {
-                put(first, 1, 0);
-                put(first + along, along, 2);
-                put(first + across * stride, across, 1);
-                put(first + across * stride + along, across & along, 3);
-                continue;
-            }
-            for row in 0..=across {
-                for place in 0..=along {
-                    let marks = u32::from(row > 0) | u32::from(place > 0) << 1;
-                    put(first + row * stride + place, 1, marks);
-                }
-            }
+    fn scatter(&mut self, get: &impl Fn(usize) -> Option<Entry>, tickets: &[Ticket]) {
+        for ticket in tickets {
+            let Some(entry) = get((ticket.item >> MARK_BITS) as usize) else { continue };
+            let next = &mut self.ends[ticket.column as usize];
+            let marks = entry.marks | ticket.item & ((1 << MARK_BITS) - 1);
+            self.entries[*next as usize] = Entry { marks, ..entry };
+            *next += 1;
         }
     }
+}
+
+/// Reads through memory that is to be written in no order: what lies in a row is fetched ahead.
+fn touch(entries: &[Entry]) {
+    let ids = entries.iter().step_by(2).map(|entry| entry.id);
+    std::hint::black_box(ids.fold(0, |one, other| one ^ other));
+}
+
+/// Writes the tickets of a box that touches many columns and returns their number.
+#[cold]
+fn issue_wide(
+    span: &Span,
+    stride: u32,
+    number: usize,
+    tickets: &mut [Ticket],
+) -> Result<usize, Overfull> {
+    let mut issued = 0;
+    for row in span.from[0]..=span.to[0] {
+        for place in span.from[1]..=span.to[1] {
+            let marks = u32::from(row > span.from[0]) | u32::from(place > span.from[1]) << 1;
+            let item = (number as u32) << MARK_BITS | marks;
+            *tickets.get_mut(issued).ok_or(Overfull)? = Ticket { column: row * stride + place, item };
+            issued += 1;
+        }
+    }
+    Ok(issued)
 }

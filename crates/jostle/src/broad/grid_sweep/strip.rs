@@ -10,9 +10,8 @@ use std::ops::Range;
 
 use super::{Entry, most_columns};
 use super::order::{Buckets, Order, Sorted};
-use super::plan::{Plan, Span, Survey, cost_of_tests};
-use super::share::Share;
-use crate::aabb::Aabb;
+use super::plan::{Plan, Survey, cost_of_tests};
+use super::share::{Share, Ticket};
 use crate::broad::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;
@@ -60,7 +59,7 @@ pub(super) struct Strip {
 #[derive(Debug, Default)]
 struct Division {
     survey: Survey,
-    spans: Vec<Span>,
+    tickets: Vec<Ticket>,
     share: Share,
     strip: Strip,
 }
@@ -69,7 +68,7 @@ impl Strip {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let within = self.within.as_ref().map_or(0, |division| {
-            division.spans.capacity() * size_of::<Span>()
+            division.tickets.capacity() * size_of::<Ticket>()
                 + division.share.bytes()
                 + division.strip.bytes()
         });
@@ -93,8 +92,7 @@ impl Strip {
         if count < 2 {
             return Ok(());
         }
-        let along = frame.plan.along;
-        self.buckets.deal(along, frame.groups, count, entries.clone(), &mut self.column);
+        self.buckets.deal(frame.plan, frame.groups, count, entries.clone(), &mut self.column);
         let tests = self.runs.count(&self.buckets, &self.column, frame.groups);
         if tests <= MANY_TESTS * count as u64 {
             return self.sweep_groups(frame, false, lane);
@@ -104,7 +102,7 @@ impl Strip {
         if let Some(plan) = self.plan_again(frame, tests) {
             return self.sweep_divided(frame, &plan, lane);
         }
-        self.sorted.deal(frame.groups, &mut self.entries, &mut self.column);
+        self.sorted.deal(frame.plan.axis, frame.groups, &mut self.entries, &mut self.column);
         self.sweep_groups(frame, true, lane)
     }
 
@@ -116,12 +114,10 @@ impl Strip {
         let division = self.within.get_or_insert_default();
         division.strip.depth = self.depth + 1;
         let entries = &self.entries;
-        let bounds = |place: usize| Aabb { min: entries[place].low, max: entries[place].high };
-        division.survey.look(entries.len(), bounds);
-        // The entries' first axis is the swept one.
+        division.survey.look(entries.len(), |place| entries[place].aabb);
         let most = most_columns(entries.len());
-        let mut plan = division.survey.plan_along(0, entries.len(), most);
-        plan.axis = frame.plan.axis;
+        // The marks are tied to the axes, so the same one is swept.
+        let plan = division.survey.plan_along(frame.plan.axis, entries.len(), most);
         (plan.cost < 0.5 * cost_of_tests(tests)).then_some(plan)
     }
 
@@ -133,10 +129,9 @@ impl Strip {
         lane: &mut Lane,
     ) -> Result<(), LimitReached> {
         let division = self.within.as_mut().expect("a plan was made for it");
-        division.spans.resize(self.entries.len(), Span::default());
-        let boxes = self.entries.iter().copied();
-        if division.share.deal(plan, boxes, &mut division.spans).is_err() {
-            self.sorted.deal(frame.groups, &mut self.entries, &mut self.column);
+        let (count, get) = (self.entries.len(), |place: usize| Some(self.entries[place]));
+        if division.share.deal(plan, count, get, &mut division.tickets).is_err() {
+            self.sorted.deal(frame.plan.axis, frame.groups, &mut self.entries, &mut self.column);
             return self.sweep_groups(frame, true, lane);
         }
         let shares = std::slice::from_ref(&division.share);

@@ -162,6 +162,7 @@ impl Column {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
 
     type Row = ([f32; 6], u32, u32);
 
