@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::Entry;
 use super::plan::{Plan, Scale};
+use crate::aabb::Aabb;
 use crate::broad::groups::Groups;
 use crate::simd::column::{Column, Slots};
 
@@ -39,46 +40,36 @@ impl Default for Buckets {
 
 impl Buckets {
     /// Writes the entries to the column in the order of their buckets.
-    pub fn deal<'a>(
-        &mut self,
-        plan: &Plan,
-        groups: &Groups,
-        len: usize,
-        entries: impl Iterator<Item = &'a Entry> + Clone,
-        column: &mut Column,
-    ) {
-        let (axis, scale) = (plan.axis, plan.along);
-        self.scale = scale;
-        self.count = scale.cells() as usize;
-        let groups_count = groups.count_of_groups();
-        self.ends.clear();
-        self.ends.resize(self.count * groups_count, 0);
-        if self.keys.len() < len {
-            self.keys.resize(len.next_power_of_two(), 0);
+    pub fn deal(&mut self, plan: &Plan, groups: &Groups, entries: &[Entry], column: &mut Column) {
+        self.scale = plan.along;
+        self.count = plan.along.cells() as usize;
+        if self.keys.len() < entries.len() {
+            self.keys.resize(entries.len().next_power_of_two(), 0);
         }
-        let keys = &mut self.keys[..len];
-        let (ends, buckets) = (&mut self.ends[..], self.count as u32);
-        let single = groups_count == 1;
-        let mut place = 0;
-        entries.clone().for_each(|entry| {
-            let group = if single { 0 } else { groups.of(entry.id as usize) as u32 };
-            let key = scale.cell(entry.aabb.min[axis]) + group * buckets;
-            keys[place] = key;
-            place += 1;
-            ends[key as usize] += 1;
-        });
+        self.ends.clear();
+        self.ends.resize(self.count * groups.count_of_groups(), 0);
+        if groups.count_of_groups() == 1 {
+            self.count_keys(plan, entries, |_| 0);
+        } else {
+            let buckets = self.count as u32;
+            self.count_keys(plan, entries, |id| groups.of(id as usize) as u32 * buckets);
+        }
         let mut sum = 0;
-        for end in ends.iter_mut() {
+        for end in &mut self.ends {
             sum += std::mem::replace(end, sum);
         }
-        let mut slots = turned(axis, column.reset(len));
-        let mut place = 0;
-        entries.for_each(|entry| {
-            let next = &mut ends[keys[place] as usize];
-            place += 1;
-            write(&mut slots, *next as usize, entry);
-            *next += 1;
-        });
+        let slots = turned(plan.axis, column.reset(entries.len()));
+        scatter(slots, entries, &self.keys, &mut self.ends);
+    }
+
+    /// Sets the keys and counts them in `ends`; `first` is the first bucket of a box's group.
+    #[inline(always)]
+    fn count_keys(&mut self, plan: &Plan, entries: &[Entry], first: impl Fn(u32) -> u32) {
+        let (scale, axis) = (plan.along, plan.axis);
+        for (key, entry) in self.keys.iter_mut().zip(entries) {
+            *key = scale.cell(entry.aabb.min[axis]) + first(entry.id);
+            self.ends[*key as usize] += 1;
+        }
     }
 
     /// Bytes held.
@@ -119,6 +110,8 @@ impl Order for Buckets {
 pub(super) struct Sorted {
     /// Where each group ends.
     ends: Vec<usize>,
+    /// Zeros.
+    keys: Vec<u32>,
 }
 
 impl Sorted {
@@ -135,8 +128,10 @@ impl Sorted {
             let (one, other) = (key(one), key(other));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
         });
-        let mut slots = turned(axis, column.reset(entries.len()));
-        entries.iter().enumerate().for_each(|(place, entry)| write(&mut slots, place, entry));
+        let slots = turned(axis, column.reset(entries.len()));
+        // All in one bucket: they keep their order.
+        self.keys.resize(entries.len(), 0);
+        scatter(slots, entries, &self.keys, &mut [0]);
         self.ends.clear();
         self.ends.extend((0..groups.count_of_groups()).map(|group| {
             entries.partition_point(|entry| groups.of(entry.id as usize) <= group)
@@ -168,12 +163,21 @@ fn turned(axis: usize, mut slots: Slots<'_>) -> Slots<'_> {
     slots
 }
 
-#[inline(always)]
-fn write(slots: &mut Slots<'_>, place: usize, entry: &Entry) {
-    for axis in 0..3 {
-        slots.low[axis][place] = entry.aabb.min[axis];
-        slots.high[axis][place] = entry.aabb.max[axis];
+/// Writes each entry to the next place of its bucket. Afterwards `next` holds the ends.
+fn scatter(slots: Slots<'_>, entries: &[Entry], keys: &[u32], next: &mut [u32]) {
+    let len = entries.len();
+    // Slices of one length, so that one check of the place serves for all.
+    let [low0, low1, low2] = slots.low.map(|bounds| &mut bounds[..len]);
+    let [high0, high1, high2] = slots.high.map(|bounds| &mut bounds[..len]);
+    let (ids, marks) = (&mut slots.id[..len], &mut slots.marks[..len]);
+    for (entry, &key) in entries.iter().zip(keys) {
+        let next = &mut next[key as usize];
+        let place = *next as usize;
+        *next += 1;
+        assert!(place < len, "no bucket is longer than counted");
+        let Aabb { min, max } = &entry.aabb;
+        (low0[place], low1[place], low2[place]) = (min[0], min[1], min[2]);
+        (high0[place], high1[place], high2[place]) = (max[0], max[1], max[2]);
+        (ids[place], marks[place]) = (entry.id, entry.marks);
     }
-    slots.id[place] = entry.id;
-    slots.marks[place] = entry.marks;
 }

@@ -42,10 +42,12 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The entries of a column.
+    /// The entries of a column, and those of the next one.
     #[inline]
-    pub fn column(&self, column: usize) -> &[Entry] {
-        &self.entries[self.len_before(column)..self.ends[column] as usize]
+    pub fn columns(&self, column: usize) -> (&[Entry], &[Entry]) {
+        let (begin, end) = (self.len_before(column), self.ends[column] as usize);
+        let next = self.ends.get(column + 1).map_or(end, |&next| next as usize);
+        (&self.entries[begin..end], &self.entries[end..next])
     }
 
     /// Number of entries.

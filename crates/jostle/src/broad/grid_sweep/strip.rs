@@ -17,6 +17,7 @@ use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::{Lane, Pair};
 use crate::simd::column::{Column, Level, PADDING};
+use crate::simd::prefetch::prefetch;
 
 /// A column with more tests an entry than this is looked at again.
 const MANY_TESTS: u64 = 32;
@@ -87,23 +88,32 @@ impl Strip {
         column: usize,
         lane: &mut Lane,
     ) -> Result<(), LimitReached> {
-        let entries = frame.shares.iter().flat_map(|share| share.column(column));
-        let count = frame.shares.iter().map(|share| share.column(column).len()).sum::<usize>();
+        self.gather(frame.shares, column);
+        let count = self.entries.len();
         if count < 2 {
             return Ok(());
         }
-        self.buckets.deal(frame.plan, frame.groups, count, entries.clone(), &mut self.column);
+        self.buckets.deal(frame.plan, frame.groups, &self.entries, &mut self.column);
         let tests = self.runs.count(&self.buckets, &self.column, frame.groups);
         if tests <= MANY_TESTS * count as u64 {
             return self.sweep_groups(frame, false, lane);
         }
-        self.entries.clear();
-        self.entries.extend(entries);
         if let Some(plan) = self.plan_again(frame, tests) {
             return self.sweep_divided(frame, &plan, lane);
         }
         self.sorted.deal(frame.plan.axis, frame.groups, &mut self.entries, &mut self.column);
         self.sweep_groups(frame, true, lane)
+    }
+
+    /// Copies the entries of a column from the shares. What follows in each share belongs to the
+    /// next column and is asked for already.
+    fn gather(&mut self, shares: &[Share], column: usize) {
+        self.entries.clear();
+        for share in shares {
+            let (entries, following) = share.columns(column);
+            self.entries.extend_from_slice(entries);
+            prefetch(following);
+        }
     }
 
     /// A plan for this column alone, if it promises much.

@@ -91,12 +91,12 @@ impl Column {
         let padded = len + PADDING;
         for bounds in self.low.iter_mut().chain(&mut self.high) {
             if bounds.len() < padded {
-                bounds.resize(padded.next_power_of_two(), f32::NAN);
+                bounds.resize(padded + padded / 4, f32::NAN);
             }
         }
         for words in [&mut self.id, &mut self.marks] {
             if words.len() < padded {
-                words.resize(padded.next_power_of_two(), 0);
+                words.resize(padded + padded / 4, 0);
             }
         }
         Slots {
