@@ -4,6 +4,8 @@ mod order;
 mod plan;
 mod share;
 mod strip;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +14,7 @@ use crate::boxes::{Boxes, Follower};
 use crate::broad::groups::Groups;
 use crate::broad::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
-use crate::pair::{Lane, PairBuffer};
+use crate::pair::{BoxId, Lane, PairBuffer};
 use crate::par::Workers;
 use crate::simd::column::Level;
 use crate::stats::{StageClock, Stats};
@@ -163,11 +165,13 @@ impl GridSweep {
 impl BroadPhase for GridSweep {
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
-        if self.follower.begin(boxes) && boxes.changes().is_empty() {
+        let continues = self.follower.begin(boxes);
+        if continues && boxes.changes().is_empty() {
+            self.strips.iter_mut().for_each(|strip| strip.tests = 0);
             self.follower.done(boxes);
             return Ok(Report::Delta);
         }
-        self.groups.rebuild(boxes);
+        self.groups.follow(boxes, continues);
         self.deal(boxes);
         self.clock.end("deal");
         self.cut();
@@ -175,6 +179,22 @@ impl BroadPhase for GridSweep {
         self.clock.end("sweep");
         self.follower.done(boxes);
         Ok(Report::Full)
+    }
+
+    fn validate(&self, boxes: &Boxes) {
+        let mut homes = vec![0u32; boxes.slots()];
+        for share in &self.shares {
+            for (column, entry) in share.entries(self.plan.columns()) {
+                let span = self.plan.span_of(&entry.aabb);
+                homes[entry.id as usize] += u32::from(entry.marks == 0);
+                assert!(span.touches(column, self.plan.columns_in_row()), "an entry is astray");
+                assert_eq!(entry.marks, span.marks(column, self.plan.columns_in_row()), "marks");
+            }
+        }
+        let once = |(slot, &count): (usize, &u32)| {
+            count == u32::from(boxes.contains(BoxId::new(slot as u32)))
+        };
+        assert!(homes.iter().enumerate().all(once), "every box has one home column");
     }
 
     fn stats(&self) -> Stats {

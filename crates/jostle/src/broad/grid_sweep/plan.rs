@@ -44,10 +44,10 @@ impl Scale {
 
     /// `cells` equal cells over a range; one cell for everything where the range is empty.
     fn new(low: f64, spread: f64, cells: f64) -> Scale {
-        let per_unit = (cells / spread) as f32;
-        if !(per_unit > 0.0 && per_unit.is_finite()) {
+        if cells <= 1.0 || spread <= 0.0 {
             return Scale::ONE;
         }
+        let per_unit = ((cells / spread) as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
         // Half a cell further up, because the cell is rounded to nearest.
         let origin = (low + 0.5 * spread / cells) as f32;
         Scale { origin, per_unit, last: (cells - 1.0) as f32 }
@@ -78,6 +78,22 @@ pub(super) struct Span {
     pub to: [u32; 2],
 }
 
+impl Span {
+    /// The marks of the box in a column, by the number of columns in a row.
+    pub fn marks(&self, column: usize, in_row: usize) -> u32 {
+        let (row, place) = (column / in_row, column % in_row);
+        u32::from(row > self.from[0] as usize) | u32::from(place > self.from[1] as usize) << 1
+    }
+
+    /// Whether the box touches a column.
+    pub fn touches(&self, column: usize, in_row: usize) -> bool {
+        let within = |axis: usize, cell: usize| {
+            (self.from[axis] as usize..=self.to[axis] as usize).contains(&cell)
+        };
+        within(0, column / in_row) && within(1, column % in_row)
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
@@ -100,6 +116,20 @@ impl Plan {
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.across[0].cells() as usize * self.across[1].cells() as usize
+    }
+
+    /// Number of columns with the same place on the first axis across.
+    pub fn columns_in_row(&self) -> usize {
+        self.across[1].cells() as usize
+    }
+
+    /// The columns that a box touches.
+    pub fn span_of(&self, aabb: &Aabb) -> Span {
+        match self.axis {
+            0 => self.span::<0>(aabb),
+            1 => self.span::<1>(aabb),
+            _ => self.span::<2>(aabb),
+        }
     }
 
     /// The columns that a box touches; `AXIS` is the plan's axis.
@@ -132,7 +162,7 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    /// Looks at some of `count` boxes, spread over all.
+    /// Looks at some of `count` boxes, spread over all. Places without a box hold NaN.
     pub fn look(&mut self, count: usize, get: impl Fn(usize) -> Aabb) {
         let wanted = SAMPLE.min((count / 8).max(64)).min(count);
         self.sample.clear();
@@ -140,10 +170,9 @@ impl Survey {
             // A stride with a jump within it, so that no order of the ids hides a part of them.
             let (from, to) = (k * count / wanted, (k + 1) * count / wanted);
             let jump = (k as u32).wrapping_mul(0x9E37_79B1) >> 8;
-            let aabb = get(from + jump as usize % (to - from));
-            if aabb.min[0] <= aabb.max[0] {
-                self.sample.push(aabb);
-            }
+            let middle = from + jump as usize % (to - from);
+            let mut places = (middle..to).chain(from..middle).map(&get);
+            self.sample.extend(places.find(|aabb| aabb.min[0] <= aabb.max[0]));
         }
         for axis in 0..3 {
             self.ranges[axis] = self.range(axis);

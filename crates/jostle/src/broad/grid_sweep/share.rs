@@ -50,6 +50,12 @@ impl Share {
         (&self.entries[begin..end], &self.entries[end..next])
     }
 
+    /// Every entry with its column.
+    pub fn entries(&self, columns: usize) -> impl Iterator<Item = (usize, &Entry)> {
+        let each = move |column| self.columns(column).0.iter().map(move |entry| (column, entry));
+        (0..columns).flat_map(each)
+    }
+
     /// Number of entries.
     pub fn len(&self) -> usize {
         self.total
