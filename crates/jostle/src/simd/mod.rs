@@ -1,0 +1,4 @@
+//! Box-against-many tests. The instruction sets, and all `unsafe` for them, live here.
+
+pub(crate) mod column;
+pub(crate) mod prefetch;
