@@ -14,6 +14,7 @@ use crate::stats::Stats;
 
 pub mod auto;
 pub mod brute_force;
+pub mod bvh;
 pub mod groups;
 pub mod sort_sweep;
 
@@ -144,6 +145,7 @@ macro_rules! algorithms {
 algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
+    Bvh = "bvh", bvh::Bvh::new, "Trees of eight: one of what moves, a few of what rests; carries the queries.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 
