@@ -12,10 +12,13 @@ use crate::pair::PairBuffer;
 use crate::par::Workers;
 use crate::stats::Stats;
 
+use queries::BoxQueries;
+
 pub mod auto;
 pub mod brute_force;
 pub mod bvh;
 pub mod groups;
+pub mod queries;
 pub mod sort_sweep;
 
 /// How an update is to be read.
@@ -38,6 +41,12 @@ pub trait BroadPhase: Send {
 
     /// What the last update counted.
     fn stats(&self) -> Stats;
+
+    /// Queries on the boxes as the last successful update saw them, where the structure that
+    /// finds the pairs can answer them.
+    fn queries(&self) -> Option<&dyn BoxQueries> {
+        None
+    }
 
     /// Why this algorithm works as it does on these boxes; only choosers have an answer.
     fn reason(&self) -> Option<String> {

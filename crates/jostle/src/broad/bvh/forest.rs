@@ -353,6 +353,11 @@ impl Forest {
         self.changed_boxes
     }
 
+    /// True where boxes of the last update may have been withdrawn since.
+    pub fn has_unsettled(&self) -> bool {
+        !self.unsettled.is_empty()
+    }
+
     /// All trees.
     pub fn trees(&self) -> impl Iterator<Item = &Tree> + Clone {
         self.still.iter().chain([&self.moving]).filter(|tree| tree.live > 0)

@@ -1,6 +1,7 @@
 //! `bvh`: bounding volume trees.
 
-use crate::boxes::{Boxes, Follower};
+use crate::boxes::{Boxes, Follower, Stamp};
+use crate::broad::queries::BoxQueries;
 use crate::broad::{BroadPhase, Report};
 use crate::error::Error;
 use crate::pair::PairBuffer;
@@ -10,9 +11,12 @@ use crate::stats::{StageClock, Stats};
 mod changed_pairs;
 mod forest;
 mod order;
+mod queries;
 mod self_pairs;
 mod tree;
 
+#[cfg(test)]
+mod query_tests;
 #[cfg(test)]
 mod tests;
 
@@ -112,7 +116,52 @@ impl BroadPhase for Bvh {
         }
     }
 
+    fn queries(&self) -> Option<&dyn BoxQueries> {
+        Some(&self.forest)
+    }
+
     fn validate(&self, boxes: &Boxes) {
         self.forest.validate(boxes);
+    }
+}
+
+/// The trees alone, without pairs: what [`Detector`](crate::Detector) keeps for queries beside a
+/// broad phase that has none, or before a step.
+#[derive(Debug)]
+pub(crate) struct QueryTree {
+    forest: Forest,
+    /// The state of the boxes that the trees know, pending changes included.
+    at: Option<Stamp>,
+}
+
+impl QueryTree {
+    pub fn new(workers: &Workers) -> QueryTree {
+        QueryTree { forest: Forest::new(workers), at: None }
+    }
+
+    /// True where the trees have seen this step's boxes and may follow the changes since.
+    pub fn is_at(&self, boxes: &Boxes) -> bool {
+        self.at == Some(boxes.stamp())
+    }
+
+    /// Takes in the boxes with their pending changes: only what changed, if the trees were made
+    /// in the same step or carried over from the last by [`QueryTree::step`].
+    pub fn update(&mut self, boxes: &Boxes) {
+        if !self.is_at(boxes) {
+            self.forest.read_all(boxes);
+        } else if !boxes.changes().is_empty() || self.forest.has_unsettled() {
+            self.forest.follow(boxes);
+            self.forest.finish(boxes);
+        }
+        self.at = Some(boxes.stamp());
+    }
+
+    /// Says that a commit led to these boxes from those of the last update.
+    pub fn step(&mut self, boxes: &Boxes) {
+        self.at = Some(boxes.stamp());
+    }
+
+    pub fn queries(&self) -> &dyn BoxQueries {
+        &self.forest
     }
 }

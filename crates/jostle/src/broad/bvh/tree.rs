@@ -79,14 +79,6 @@ impl Tree {
         aabb
     }
 
-    /// Forgets all boxes and keeps the memory.
-    pub fn clear(&mut self) {
-        self.ids.clear();
-        self.levels.iter_mut().for_each(Vec::clear);
-        self.filters.iter_mut().for_each(Vec::clear);
-        self.live = 0;
-    }
-
     /// Makes the levels for the ids, which the caller has put in order.
     pub fn shape(&mut self, live: usize) {
         self.live = live;
