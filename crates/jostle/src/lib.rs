@@ -45,6 +45,7 @@ mod stats;
 
 pub use aabb::{Aabb, Axis, BoxFault, round_down, round_up};
 pub use boxes::{Boxes, Changes, Follower, Stamp};
+pub use broad::queries::{BoxQueries, Cast, Hit, Near, NearPair, Queries};
 pub use broad::{Algorithm, BroadPhase, Report, UnknownAlgorithm};
 pub use detector::{Detector, StepTime};
 pub use error::{BoxError, Error, InvalidBox, LimitReached};

@@ -12,10 +12,15 @@ use crate::pair::PairBuffer;
 use crate::par::Workers;
 use crate::stats::Stats;
 
+use queries::BoxQueries;
+
 pub mod auto;
 pub mod brute_force;
 pub mod grid_sweep;
+
+pub mod bvh;
 pub mod groups;
+pub mod queries;
 pub mod sort_sweep;
 
 /// How an update is to be read.
@@ -38,6 +43,12 @@ pub trait BroadPhase: Send {
 
     /// What the last update counted.
     fn stats(&self) -> Stats;
+
+    /// Queries on the boxes as the last successful update saw them, where the structure that
+    /// finds the pairs can answer them.
+    fn queries(&self) -> Option<&dyn BoxQueries> {
+        None
+    }
 
     /// Why this algorithm works as it does on these boxes; only choosers have an answer.
     fn reason(&self) -> Option<String> {
@@ -146,6 +157,8 @@ algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
     GridSweep = "grid-sweep", grid_sweep::GridSweep::new, "Columns of a grid across the sweep axis, each swept on its own.";
+
+    Bvh = "bvh", bvh::Bvh::new, "Trees of eight: one of what moves, a few of what rests; carries the queries.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

@@ -2,3 +2,5 @@
 
 pub(crate) mod column;
 pub(crate) mod prefetch;
+
+pub(crate) mod node8;
