@@ -13,6 +13,7 @@ use crate::par::Workers;
 use crate::stats::Stats;
 
 pub mod auto;
+pub mod bidim_sap;
 pub mod brute_force;
 pub mod groups;
 pub mod sort_sweep;
@@ -144,6 +145,7 @@ macro_rules! algorithms {
 algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
+    BidimSap = "bidim-sap", bidim_sap::BidimSap::new, "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

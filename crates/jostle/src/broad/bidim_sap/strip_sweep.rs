@@ -1,0 +1,185 @@
+//! One strip: its boxes collected into columns, sorted along the secondary axis, and swept.
+
+use std::ops::Range;
+
+use crate::aabb::Aabb;
+use crate::boxes::Boxes;
+use crate::broad::groups::Groups;
+use crate::ds::radix_sort::{item, sort_items};
+use crate::error::LimitReached;
+use crate::pair::Lane;
+use crate::simd::forward::{Columns, Level, Lists, PADDING, sweep};
+
+use super::axes::Axes;
+use super::strips::Deal;
+
+/// What sweeping a strip took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StripWork {
+    pub homes: usize,
+    pub tests: u64,
+    pub pairs: u64,
+    pub stopped: Option<LimitReached>,
+}
+
+/// Room to sweep a strip in: small enough to stay in the cache, used for one strip after the
+/// other.
+#[derive(Debug)]
+pub(super) struct Room {
+    level: Level,
+    /// Bounds and slots in the order they were dealt.
+    dealt: Vec<(Aabb, u32)>,
+    items: Vec<u64>,
+    spare: Vec<u64>,
+    columns: Columns,
+    slots: Vec<u32>,
+    /// The homes of each group, then the visitors of each group, by their place in the columns.
+    lists: Vec<Range<usize>>,
+    homes: usize,
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room {
+            level: Level::best(),
+            dealt: Vec::new(),
+            items: Vec::new(),
+            spare: Vec::new(),
+            columns: Columns::default(),
+            slots: Vec::new(),
+            lists: Vec::new(),
+            homes: 0,
+        }
+    }
+}
+
+impl Room {
+    /// Brings in the boxes of a strip and sorts them.
+    pub fn collect(
+        &mut self,
+        deal: &Deal,
+        strip: usize,
+        aabbs: &[Aabb],
+        axes: Axes,
+        groups: &Groups,
+    ) {
+        self.dealt.clear();
+        self.items.clear();
+        for visitors in [false, true] {
+            for &slot in deal.runs(strip, visitors).flatten() {
+                let aabb = aabbs[slot as usize];
+                self.items.push(item(aabb.min[axes.secondary], self.dealt.len() as u32));
+                self.dealt.push((aabb, slot));
+            }
+            if !visitors {
+                self.homes = self.dealt.len();
+            }
+        }
+        self.spare.resize(self.items.len(), 0);
+        let (homes, visitors) = self.items.split_at_mut(self.homes);
+        let (homes_spare, visitors_spare) = self.spare.split_at_mut(self.homes);
+        sort_items(homes, homes_spare);
+        sort_items(visitors, visitors_spare);
+        self.make_lists(groups);
+        self.fill_columns(axes, groups);
+    }
+
+    /// Makes room for each list in the columns, with padding behind it.
+    fn make_lists(&mut self, groups: &Groups) {
+        let count = groups.count_of_groups();
+        self.lists.clear();
+        self.lists.resize(2 * count, 0..0);
+        for (place, (_, slot)) in self.dealt.iter().enumerate() {
+            let kind = if place < self.homes { 0 } else { count };
+            self.lists[kind + groups.of(*slot as usize)].end += 1;
+        }
+        let mut at = 0;
+        for list in &mut self.lists {
+            let length = list.end;
+            // The end moves as boxes come in.
+            *list = at..at;
+            at += length + PADDING;
+        }
+        self.columns.reset(at);
+        self.slots.resize(at, 0);
+    }
+
+    fn fill_columns(&mut self, axes: Axes, groups: &Groups) {
+        let count = groups.count_of_groups();
+        let Axes { primary, secondary } = axes;
+        let third = axes.unused();
+        let columns = &mut self.columns;
+        for (place, &item) in self.items.iter().enumerate() {
+            let (aabb, slot) = self.dealt[item as u32 as usize];
+            let kind = if place < self.homes { 0 } else { count };
+            let list = &mut self.lists[kind + groups.of(slot as usize)];
+            let at = list.end;
+            list.end += 1;
+            columns.begin[at] = aabb.min[secondary];
+            columns.end[at] = aabb.max[secondary];
+            columns.low[0][at] = aabb.min[primary];
+            columns.high[0][at] = aabb.max[primary];
+            columns.low[1][at] = aabb.min[third];
+            columns.high[1][at] = aabb.max[third];
+            self.slots[at] = slot;
+        }
+    }
+
+    /// Finds the pairs of the strip.
+    pub fn sweep(&self, boxes: &Boxes, groups: &Groups, lane: &mut Lane) -> StripWork {
+        let before = lane.pairs().len();
+        let mut work = StripWork { homes: self.homes, ..StripWork::default() };
+        work.stopped = self.sweep_lists(boxes, groups, lane, &mut work.tests).err();
+        work.pairs = (lane.pairs().len() - before) as u64;
+        work
+    }
+
+    fn sweep_lists(
+        &self,
+        boxes: &Boxes,
+        groups: &Groups,
+        lane: &mut Lane,
+        tests: &mut u64,
+    ) -> Result<(), LimitReached> {
+        let count = groups.count_of_groups();
+        for one in 0..count {
+            // Homes of this group against homes of this and later ones, and all visitors.
+            for other in one..2 * count {
+                if self.lists[one].is_empty() || !groups.may_pair(one, other % count) {
+                    continue;
+                }
+                let lists = if one == other {
+                    Lists::Within(self.lists[one].clone())
+                } else {
+                    Lists::Between(self.lists[one].clone(), self.lists[other].clone())
+                };
+                *tests += self.sweep_pair(boxes, lists, lane)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sweep_pair(
+        &self,
+        boxes: &Boxes,
+        lists: Lists,
+        lane: &mut Lane,
+    ) -> Result<u64, LimitReached> {
+        let slots = &self.slots;
+        if !boxes.has_filters() {
+            return sweep(self.level, &self.columns, lists, |a, b| lane.push(slots[a], slots[b]));
+        }
+        let filters = boxes.filters();
+        sweep(self.level, &self.columns, lists, |a, b| {
+            let allowed = filters[slots[a] as usize].allows(&filters[slots[b] as usize]);
+            if allowed { lane.push(slots[a], slots[b]) } else { Ok(()) }
+        })
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.dealt.capacity() * size_of::<(Aabb, u32)>()
+            + (self.items.capacity() + self.spare.capacity()) * 8
+            + self.columns.bytes()
+            + self.slots.capacity() * 4
+    }
+}

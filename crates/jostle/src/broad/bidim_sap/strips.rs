@@ -1,0 +1,328 @@
+//! The faster division: strips along the primary axis, each with only the boxes that touch it.
+//!
+//! ```text
+//! cut the primary axis into strips with equal numbers of low ends (bounds from a sample)
+//! a box is at home in the strip of its low end, and visits the further strips it reaches
+//! for each strip, in parallel: sort homes and visitors by their low end on the secondary axis
+//!   sweep homes against homes, and homes against visitors; never visitors against visitors
+//! ```
+//!
+//! Of two boxes that overlap on the primary axis, the one that begins later is at home where the
+//! pair is found and the other is at home there too or visits: every pair is found once, in
+//! the strip of the later low end. This is the paper's partition of the ranks with the work
+//! turned round: instead of every partition sweeping all endpoints and asking which concern
+//! it, each box is dealt to the partitions that its candidate range reaches. A strip's boxes
+//! fit the second-level cache and are swept in columns with vector instructions.
+
+use std::sync::Mutex;
+
+use crate::aabb::Aabb;
+use crate::boxes::Boxes;
+use crate::broad::groups::Groups;
+use crate::ds::radix_sort::{from_ordered_bits, item, sort_items};
+use crate::ds::regions::{Regions, for_each_region};
+use crate::error::LimitReached;
+use crate::pair::PairBuffer;
+use crate::par::Workers;
+use crate::stats::{StageClock, Stats};
+
+use super::axes::{Axes, Crowding, sample_slots};
+use super::strip_sweep::{Room, StripWork};
+
+/// Slots of one task when boxes are dealt to strips.
+pub(super) const CHUNK: usize = 1 << 14;
+/// The most strips; their numbers must fit 16 bits.
+const MOST_STRIPS: usize = 1 << 12;
+/// Fewer boxes than this are not worth a strip.
+const FEWEST: usize = 64;
+/// A strip is this many times as wide as a box reaches, counted in boxes that begin. Narrow
+/// strips test less in vain, but boxes visit more of them and each visit is sorted and copied.
+const WIDTH: f64 = 1.0;
+/// Low ends in the sample, per strip.
+const SAMPLE: usize = 32;
+/// Visits and homes together, per box; beyond it strips are joined two by two. This bounds
+/// memory where large boxes reach over many strips.
+const MOST_ENTRIES: usize = 3;
+/// Groups of neighbouring strips, each with a lane of its own; fixed, so that the pairs come in
+/// the same order for every number of threads.
+const LANES: usize = 64;
+/// The span of a slot without a box: first beyond last, even after joining strips.
+const NOWHERE: [u16; 2] = [u16::MAX, 0];
+
+/// State kept between frames.
+#[derive(Debug, Default)]
+pub(super) struct Strips {
+    /// Low end of each strip but the first.
+    bounds: Vec<f32>,
+    sample: Vec<u64>,
+    spare: Vec<u64>,
+    /// First and last strip of each slot, before joining.
+    spans: Vec<[u16; 2]>,
+    /// Entries of each chunk.
+    entries: Vec<usize>,
+    pub(super) deal: Deal,
+    groups: Groups,
+    rooms: Mutex<Vec<Room>>,
+    work: Vec<StripWork>,
+}
+
+/// The boxes dealt to strips: for each chunk of slots a run for the homes and one for the
+/// visitors of each strip.
+#[derive(Debug, Default)]
+pub(super) struct Deal {
+    pub strips: usize,
+    slots: Vec<u32>,
+    /// Where the runs of each chunk begin in `slots`, and the end.
+    starts: Vec<usize>,
+    /// Where run `r` ends within chunk `c`, at `c * 2 * strips + r`; homes of strip `s` are run
+    /// `2 s`, visitors the next.
+    ends: Vec<u32>,
+}
+
+impl Deal {
+    /// The slots at home in a strip, or visiting it, chunk by chunk and ascending.
+    pub fn runs(&self, strip: usize, visitors: bool) -> impl Iterator<Item = &[u32]> {
+        let run = 2 * strip + usize::from(visitors);
+        let chunks = self.starts.windows(2).zip(self.ends.chunks(2 * self.strips));
+        chunks.map(move |(chunk, ends)| {
+            let begin = if run == 0 { 0 } else { ends[run - 1] as usize };
+            &self.slots[chunk[0]..chunk[1]][begin..ends[run] as usize]
+        })
+    }
+}
+
+impl Strips {
+    /// Finds all pairs.
+    #[expect(clippy::too_many_arguments, reason = "one caller, and each is a different thing")]
+    pub fn update(
+        &mut self,
+        boxes: &Boxes,
+        axes: Axes,
+        crowding: &Crowding,
+        partitions: usize,
+        workers: &Workers,
+        found: &mut PairBuffer,
+        clock: &mut StageClock,
+    ) -> Result<(), LimitReached> {
+        self.groups.rebuild(boxes);
+        self.set_bounds(
+            boxes,
+            axes.primary,
+            strip_count(boxes.len(), partitions, crowding[axes.primary]),
+        );
+        self.find_spans(boxes.aabbs(), axes.primary, workers);
+        let shift = self.join_strips(boxes.len());
+        self.deal_out(shift, workers);
+        clock.end("sort");
+        self.pair(boxes, axes, workers, found)?;
+        clock.end("pairing");
+        Ok(())
+    }
+
+    /// Bounds at equal numbers of sampled low ends. Equal ones fall together: a strip that
+    /// nothing can be at home in is none.
+    fn set_bounds(&mut self, boxes: &Boxes, axis: usize, strips: usize) {
+        let aabbs = boxes.aabbs();
+        let lows = sample_slots(aabbs.len(), if strips > 1 { SAMPLE * strips } else { 0 })
+            .map(|slot| aabbs[slot].min[axis])
+            .filter(|low| !low.is_nan());
+        self.sample.clear();
+        self.sample.extend(lows.map(|low| item(low, 0)));
+        self.spare.resize(self.sample.len(), 0);
+        sort_items(&mut self.sample, &mut self.spare);
+        self.bounds.clear();
+        if !self.sample.is_empty() {
+            let sample = &self.sample;
+            let bound =
+                |k: usize| from_ordered_bits((sample[k * sample.len() / strips] >> 32) as u32);
+            self.bounds.extend((1..strips).map(bound));
+            self.bounds.dedup();
+        }
+    }
+
+    /// Finds the first and last strip of each box and the entries of each chunk.
+    fn find_spans(&mut self, aabbs: &[Aabb], axis: usize, workers: &Workers) {
+        let (slots, bounds) = (aabbs.len(), &self.bounds);
+        let chunks = slots.div_ceil(CHUNK);
+        self.spans.resize(slots, NOWHERE);
+        self.entries.resize(chunks, 0);
+        let spans = Regions::new(&mut self.spans, |chunk| slots.min(chunk * CHUNK));
+        let entries = Regions::new(&mut self.entries, |chunk| chunk);
+        for_each_region(workers, 0..chunks, (spans, entries), &|chunk, (spans, entries)| {
+            for (span, aabb) in spans.iter_mut().zip(&aabbs[chunk * CHUNK..]) {
+                *span = span_of(bounds, aabb.min[axis], aabb.max[axis]);
+            }
+            entries[0] = count_entries(spans, 0);
+        });
+    }
+
+    /// How many times neighbouring strips are to be joined two by two to bound the entries.
+    fn join_strips(&mut self, boxes: usize) -> u32 {
+        let mut shift = 0;
+        while self.entries.iter().sum::<usize>() > MOST_ENTRIES * boxes
+            && self.bounds.len() >> shift > 0
+        {
+            shift += 1;
+            for (entries, spans) in self.entries.iter_mut().zip(self.spans.chunks(CHUNK)) {
+                *entries = count_entries(spans, shift);
+            }
+        }
+        shift
+    }
+
+    /// Writes the slots of each chunk run by run.
+    fn deal_out(&mut self, shift: u32, workers: &Workers) {
+        let Deal { strips, slots, starts, ends } = &mut self.deal;
+        *strips = (self.bounds.len() >> shift) + 1;
+        starts.clear();
+        starts.push(0);
+        for entries in &self.entries {
+            starts.push(starts[starts.len() - 1] + entries);
+        }
+        let (chunks, runs, starts, spans) =
+            (self.entries.len(), 2 * *strips, &*starts, &self.spans);
+        slots.resize(starts[chunks], 0);
+        ends.resize(chunks * runs, 0);
+        let slots = Regions::new(slots, |chunk| starts[chunk]);
+        let ends = Regions::new(ends, |chunk| chunk * runs);
+        for_each_region(workers, 0..chunks, (slots, ends), &|chunk, (slots, ends)| {
+            let spans = &spans[chunk * CHUNK..spans.len().min((chunk + 1) * CHUNK)];
+            deal_chunk(chunk * CHUNK, spans, shift, slots, ends);
+        });
+    }
+
+    fn pair(
+        &mut self,
+        boxes: &Boxes,
+        axes: Axes,
+        workers: &Workers,
+        found: &mut PairBuffer,
+    ) -> Result<(), LimitReached> {
+        let strips = self.deal.strips;
+        let tasks = strips.min(LANES);
+        let first = |task: usize| task * strips / tasks;
+        self.work.resize_with(strips, StripWork::default);
+        let lanes = Regions::new(found.lanes(tasks), |task| task);
+        let work = Regions::new(&mut self.work, first);
+        let (deal, groups, rooms) = (&self.deal, &self.groups, &self.rooms);
+        for_each_region(workers, 0..tasks, (work, lanes), &|task, (work, lane)| {
+            let mut room = take_room(rooms);
+            for (strip, work) in (first(task)..).zip(work) {
+                room.collect(deal, strip, boxes.aabbs(), axes, groups);
+                *work = room.sweep(boxes, groups, &mut lane[0]);
+                if work.stopped.is_some() {
+                    break;
+                }
+            }
+            give_room(rooms, room);
+        });
+        self.work.iter().find_map(|work| work.stopped).map_or(Ok(()), Err)
+    }
+
+    /// By how much the strips' numbers of homes miss their mean, as a share of it.
+    fn dispersion(&self) -> f64 {
+        let homes = self.work.iter().map(|work| work.homes as f64);
+        let total: f64 = homes.clone().sum();
+        let mean = total / self.work.len().max(1) as f64;
+        if total == 0.0 {
+            0.0
+        } else {
+            homes.map(|homes| (homes - mean).abs()).sum::<f64>() / total
+        }
+    }
+
+    /// Adds what the last update counted.
+    pub fn count(&self, stats: &mut Stats) {
+        stats.tests = self.work.iter().map(|work| work.tests).sum();
+        stats.counts.push(("entries", self.deal.slots.len() as f64));
+        stats.counts.push(("dispersion primary", self.dispersion()));
+        super::count_shares(stats, self.work.iter().map(|work| (work.tests, work.pairs)));
+    }
+
+    pub fn bytes(&self) -> usize {
+        let rooms = self.rooms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        self.bounds.capacity() * 4
+            + (self.sample.capacity() + self.spare.capacity()) * 8
+            + self.spans.capacity() * 4
+            + (self.entries.capacity() + self.deal.starts.capacity()) * 8
+            + (self.deal.slots.capacity() + self.deal.ends.capacity()) * 4
+            + self.groups.bytes()
+            + self.work.capacity() * size_of::<StripWork>()
+            + rooms.iter().map(Room::bytes).sum::<usize>()
+    }
+}
+
+/// Rooms are as many as threads ever worked at once; which thread gets which changes nothing.
+fn take_room(rooms: &Mutex<Vec<Room>>) -> Room {
+    let mut rooms = rooms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    rooms.pop().unwrap_or_default()
+}
+
+fn give_room(rooms: &Mutex<Vec<Room>>, room: Room) {
+    rooms.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(room);
+}
+
+/// The number asked for, or so many that a strip is as wide as a mean box. With crowding `f` a
+/// box is followed by `f n / 2` others that begin within it.
+fn strip_count(boxes: usize, asked: usize, crowding: f64) -> usize {
+    if asked > 0 {
+        return asked.min(MOST_STRIPS);
+    }
+    let most = (boxes / FEWEST).clamp(1, MOST_STRIPS);
+    ((2.0 / (WIDTH * crowding)) as usize).clamp(1, most)
+}
+
+/// The strips from that of the low end to that of the high end.
+#[inline]
+fn span_of(bounds: &[f32], low: f32, high: f32) -> [u16; 2] {
+    if low.is_nan() {
+        return NOWHERE;
+    }
+    let first = bounds.partition_point(|&bound| bound <= low);
+    // Most boxes reach a strip or two.
+    let mut last = first;
+    while last < bounds.len() && bounds[last] <= high {
+        last += 1;
+        if last == first + 4 {
+            last += bounds[last..].partition_point(|&bound| bound <= high);
+            break;
+        }
+    }
+    [first as u16, last as u16]
+}
+
+fn count_entries(spans: &[[u16; 2]], shift: u32) -> usize {
+    let entries = |&[first, last]: &[u16; 2]| {
+        let (first, last) = (first >> shift, last >> shift);
+        if first <= last { usize::from(last - first) + 1 } else { 0 }
+    };
+    spans.iter().map(entries).sum()
+}
+
+fn deal_chunk(
+    first_slot: usize,
+    spans: &[[u16; 2]],
+    shift: u32,
+    slots: &mut [u32],
+    ends: &mut [u32],
+) {
+    let runs = |&[first, last]: &[u16; 2]| {
+        let (first, last) = (usize::from(first >> shift), usize::from(last >> shift));
+        let home = (first <= last).then_some(2 * first);
+        home.into_iter().chain((first + 1..=last).map(|strip| 2 * strip + 1))
+    };
+    ends.fill(0);
+    for span in spans {
+        runs(span).for_each(|run| ends[run] += 1);
+    }
+    let mut begin = 0;
+    for end in ends.iter_mut() {
+        begin += std::mem::replace(end, begin);
+    }
+    for (slot, span) in (first_slot as u32..).zip(spans) {
+        for run in runs(span) {
+            slots[ends[run] as usize] = slot;
+            ends[run] += 1;
+        }
+    }
+}
