@@ -1,1 +1,28 @@
-//! Part of Jostle.
+//! Scenes that move, and files of boxes.
+//!
+//! [`Scene`] makes worlds of boxes that are the same bytes on every machine: own random
+//! generator, only operations whose every bit IEEE 754 fixes, one thread. [`FrameReader`] and
+//! [`FrameWriter`] read and write sequences of frames as `.npy` or `.csv`, one frame at a time.
+//!
+//! ```
+//! use jostle_scenes::Scene;
+//!
+//! let mut scene = Scene::new("tenth", 1000, 7, &[])?;
+//! let before = scene.boxes().to_vec();
+//! scene.advance();
+//! let moved = before.iter().zip(scene.boxes()).filter(|(a, b)| a != b).count();
+//! assert_eq!(moved, 100);
+//! # Ok::<(), jostle_scenes::SceneError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod catalog;
+mod math;
+mod motion;
+mod rng;
+mod scene;
+
+pub use catalog::{ParamInfo, SceneError, SceneInfo};
+pub use rng::Rng;
+pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};
