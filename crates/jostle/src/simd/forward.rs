@@ -1,201 +1,227 @@
-//! Forward sweep over sorted columns: each box against those that begin before it ends.
+//! Forward sweep over sorted boxes: each box against those that begin before it ends.
 //!
-//! The boxes lie in columns (structure of arrays) sorted by their lower bound on the sweep axis.
-//! A probe box is compared with 16, 8 or 4 neighbours at once: one comparison finds where the
-//! run of candidates ends, four more decide the two other axes. The whole double loop is
-//! compiled once per instruction set, so nothing is called per box.
+//! The boxes lie in [`Block`]s of sixteen, one cache line per bound, sorted by their lower bound
+//! on the sweep axis. A probe box is compared with a whole block at once: one comparison finds
+//! where the run of candidates ends, four more decide the two other axes. The whole double loop
+//! is compiled once per instruction set, so nothing is called per box.
 //!
-//! Columns carry [`PADDING`] slots of NaN after each list; a comparison with NaN is false, so
-//! vectors may reach past the end of a list and never find anything there.
+//! A list begins with a block of its own and ends with at least one lane of NaN; a comparison
+//! with NaN is false, so the run always ends there.
+//!
+//! Tried and lost: separate columns with unaligned vectors that start right after the probe.
+//! They need half a block less per run, but nearly every load straddles two cache lines, and
+//! five base pointers and the probe's vectors do not fit the registers: 1.9 times the time.
 
 use std::ops::Range;
 
-/// NaN slots after each list, as many as the widest vector has lanes.
-pub(crate) const PADDING: usize = 16;
+use crate::aabb::Aabb;
 
-/// Boxes as columns; `begin` ascends within each list. All columns are equally long.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Columns {
-    /// Lower bound on the sweep axis.
-    pub begin: Vec<f32>,
-    /// Upper bound on the sweep axis.
-    pub end: Vec<f32>,
+/// Boxes in a block.
+pub(crate) const LANES: usize = 16;
+const FULL: u32 = (1 << LANES) - 1;
+
+/// Sixteen boxes, bound by bound.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Block {
+    /// Lower bounds on the sweep axis.
+    begin: [f32; LANES],
     /// Lower and upper bounds on the two other axes.
-    pub low: [Vec<f32>; 2],
-    /// See `low`.
-    pub high: [Vec<f32>; 2],
+    low: [[f32; LANES]; 2],
+    high: [[f32; LANES]; 2],
+    /// Upper bounds on the sweep axis.
+    end: [f32; LANES],
 }
 
-impl Columns {
-    /// Empties the columns and makes `len` slots of NaN.
-    pub fn reset(&mut self, len: usize) {
-        for column in self.each_mut() {
-            column.clear();
-            column.resize(len, f32::NAN);
+impl Block {
+    const EMPTY: Block = {
+        let none = [f32::NAN; LANES];
+        Block { begin: none, low: [none; 2], high: [none; 2], end: none }
+    };
+}
+
+/// Sorted lists of boxes in blocks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Blocks {
+    blocks: Vec<Block>,
+}
+
+impl Blocks {
+    /// Makes room for slots below `slots`; what they hold means nothing.
+    pub fn resize(&mut self, slots: usize) {
+        self.blocks.resize(slots.div_ceil(LANES), Block::EMPTY);
+    }
+
+    /// The first slot at which a list may begin after one of `len` boxes that begins at `start`.
+    pub fn next_list(start: usize, len: usize) -> usize {
+        start + (len / LANES + 1) * LANES
+    }
+
+    /// Writes a box into a slot.
+    #[inline(always)]
+    pub fn put(&mut self, slot: usize, aabb: &Aabb, sweep: usize, others: [usize; 2]) {
+        let (block, lane) = (&mut self.blocks[slot / LANES], slot % LANES);
+        block.begin[lane] = aabb.min[sweep];
+        block.end[lane] = aabb.max[sweep];
+        for k in 0..2 {
+            block.low[k][lane] = aabb.min[others[k]];
+            block.high[k][lane] = aabb.max[others[k]];
         }
     }
 
-    fn each_mut(&mut self) -> [&mut Vec<f32>; 6] {
-        let [low0, low1] = &mut self.low;
-        let [high0, high1] = &mut self.high;
-        [&mut self.begin, &mut self.end, low0, low1, high0, high1]
+    /// Ends a list before slot `end`: the rest of its last block holds no box.
+    pub fn finish(&mut self, end: usize) {
+        self.blocks[end / LANES].begin[end % LANES..].fill(f32::NAN);
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let columns =
-            [&self.begin, &self.end, &self.low[0], &self.low[1], &self.high[0], &self.high[1]];
-        columns.iter().map(|column| column.capacity() * size_of::<f32>()).sum()
+        self.blocks.capacity() * size_of::<Block>()
     }
 
-    /// Panics unless vectors that start inside `list` end inside every column: what the
-    /// unchecked loads rely on.
-    fn check(&self, list: &Range<usize>) {
-        let need = list.end + PADDING;
-        let columns =
-            [&self.begin, &self.end, &self.low[0], &self.low[1], &self.high[0], &self.high[1]];
-        assert!(list.start <= list.end, "a list runs forward");
-        assert!(columns.iter().all(|column| column.len() >= need), "a list needs padding after it");
+    #[inline(always)]
+    fn begin(&self, slot: usize) -> f32 {
+        self.blocks[slot / LANES].begin[slot % LANES]
+    }
+
+    #[inline(always)]
+    fn probe(&self, slot: usize) -> Probe {
+        let (block, lane) = (&self.blocks[slot / LANES], slot % LANES);
+        let [low, high] = [block.low, block.high].map(|bounds| bounds.map(|bound| bound[lane]));
+        Probe { end: block.end[lane], low, high }
     }
 }
 
-/// A vector of floats of one instruction set; a mask has bit `k` set where lane `k` is true.
-trait Lanes: Copy {
-    const WIDTH: usize;
+/// The box that is compared with all others of a run.
+#[derive(Clone, Copy)]
+struct Probe {
+    end: f32,
+    low: [f32; 2],
+    high: [f32; 2],
+}
 
-    /// # Safety
-    /// `from` must be readable for `WIDTH` floats, and the instruction set must be there.
-    unsafe fn load(from: *const f32) -> Self;
-
-    /// # Safety
-    /// The instruction set must be there.
-    unsafe fn splat(value: f32) -> Self;
-
-    /// Mask of the lanes with `self <= other`.
+/// How an instruction set compares; masks have bit `k` set where lane `k` is true.
+trait Compare {
+    /// The lanes that begin before the probe ends, and those of them that overlap it.
     ///
     /// # Safety
     /// The instruction set must be there.
-    unsafe fn at_most(self, other: Self) -> u32;
+    unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32);
 }
 
-/// Four lanes in plain Rust, which compilers turn into whatever the target has.
-#[derive(Clone, Copy)]
-struct Plain([f32; 4]);
+/// Plain Rust, which compilers turn into whatever the target has.
+struct Plain;
 
-impl Lanes for Plain {
-    const WIDTH: usize = 4;
-
+impl Compare for Plain {
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> Plain {
-        // SAFETY: the caller vouches for four readable floats; arrays of floats need no more
-        // alignment than a float.
-        Plain(unsafe { *from.cast::<[f32; 4]>() })
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: f32) -> Plain {
-        Plain([value; 4])
-    }
-
-    #[inline(always)]
-    unsafe fn at_most(self, other: Plain) -> u32 {
-        (0..4).fold(0, |mask, k| mask | u32::from(self.0[k] <= other.0[k]) << k)
+    unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32) {
+        let (mut begun, mut hits) = (0, 0);
+        for lane in 0..LANES {
+            let begins = block.begin[lane] <= probe.end;
+            let overlaps = (block.low[0][lane] <= probe.high[0])
+                & (probe.low[0] <= block.high[0][lane])
+                & (block.low[1][lane] <= probe.high[1])
+                & (probe.low[1] <= block.high[1][lane]);
+            begun |= u32::from(begins) << lane;
+            hits |= u32::from(begins & overlaps) << lane;
+        }
+        (begun, hits)
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Lanes;
+    use super::{Block, Compare, LANES, Probe};
     use std::arch::x86_64::*;
 
-    #[derive(Clone, Copy)]
-    pub struct Sse2(__m128);
+    pub struct Sse2;
 
-    impl Lanes for Sse2 {
-        const WIDTH: usize = 4;
-
+    impl Compare for Sse2 {
         #[inline(always)]
-        unsafe fn load(from: *const f32) -> Sse2 {
-            // SAFETY: the caller vouches for the memory; every x86-64 has SSE2.
-            Sse2(unsafe { _mm_loadu_ps(from) })
-        }
-
-        #[inline(always)]
-        unsafe fn splat(value: f32) -> Sse2 {
-            // SAFETY: every x86-64 has SSE2.
-            Sse2(unsafe { _mm_set1_ps(value) })
-        }
-
-        #[inline(always)]
-        unsafe fn at_most(self, other: Sse2) -> u32 {
-            // SAFETY: every x86-64 has SSE2.
-            unsafe { _mm_movemask_ps(_mm_cmple_ps(self.0, other.0)) as u32 }
-        }
-    }
-
-    #[derive(Clone, Copy)]
-    pub struct Avx2(__m256);
-
-    impl Lanes for Avx2 {
-        const WIDTH: usize = 8;
-
-        #[inline(always)]
-        unsafe fn load(from: *const f32) -> Avx2 {
-            // SAFETY: the caller vouches for the memory and for AVX2.
-            Avx2(unsafe { _mm256_loadu_ps(from) })
-        }
-
-        #[inline(always)]
-        unsafe fn splat(value: f32) -> Avx2 {
-            // SAFETY: the caller vouches for AVX2.
-            Avx2(unsafe { _mm256_set1_ps(value) })
-        }
-
-        #[inline(always)]
-        unsafe fn at_most(self, other: Avx2) -> u32 {
-            // SAFETY: the caller vouches for AVX2.
-            unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(self.0, other.0)) as u32 }
+        unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32) {
+            let (mut begun, mut hits) = (0, 0);
+            for at in (0..LANES).step_by(4) {
+                // SAFETY: every x86-64 has SSE2; four floats from a multiple of four below 16
+                // lie inside the arrays.
+                unsafe {
+                    let load = |bounds: &[f32; LANES]| _mm_loadu_ps(bounds.as_ptr().add(at));
+                    let begins = _mm_cmple_ps(load(&block.begin), _mm_set1_ps(probe.end));
+                    let mut all = begins;
+                    for k in 0..2 {
+                        let below = _mm_cmple_ps(load(&block.low[k]), _mm_set1_ps(probe.high[k]));
+                        let above = _mm_cmple_ps(_mm_set1_ps(probe.low[k]), load(&block.high[k]));
+                        all = _mm_and_ps(all, _mm_and_ps(below, above));
+                    }
+                    begun |= (_mm_movemask_ps(begins) as u32) << at;
+                    hits |= (_mm_movemask_ps(all) as u32) << at;
+                }
+            }
+            (begun, hits)
         }
     }
 
-    #[derive(Clone, Copy)]
-    pub struct Avx512(__m512);
+    pub struct Avx2;
 
-    impl Lanes for Avx512 {
-        const WIDTH: usize = 16;
-
+    impl Compare for Avx2 {
         #[inline(always)]
-        unsafe fn load(from: *const f32) -> Avx512 {
-            // SAFETY: the caller vouches for the memory and for AVX-512.
-            Avx512(unsafe { _mm512_loadu_ps(from) })
+        unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32) {
+            const LE: i32 = _CMP_LE_OQ;
+            let (mut begun, mut hits) = (0, 0);
+            for at in [0, 8] {
+                // SAFETY: the caller vouches for AVX2; eight floats from 0 or 8 lie inside the
+                // arrays of 16.
+                unsafe {
+                    let load = |bounds: &[f32; LANES]| _mm256_loadu_ps(bounds.as_ptr().add(at));
+                    let set = |value: f32| _mm256_set1_ps(value);
+                    let begins = _mm256_cmp_ps::<LE>(load(&block.begin), set(probe.end));
+                    let mut all = begins;
+                    for k in 0..2 {
+                        let below = _mm256_cmp_ps::<LE>(load(&block.low[k]), set(probe.high[k]));
+                        let above = _mm256_cmp_ps::<LE>(set(probe.low[k]), load(&block.high[k]));
+                        all = _mm256_and_ps(all, _mm256_and_ps(below, above));
+                    }
+                    begun |= (_mm256_movemask_ps(begins) as u32) << at;
+                    hits |= (_mm256_movemask_ps(all) as u32) << at;
+                }
+            }
+            (begun, hits)
         }
+    }
 
-        #[inline(always)]
-        unsafe fn splat(value: f32) -> Avx512 {
-            // SAFETY: the caller vouches for AVX-512.
-            Avx512(unsafe { _mm512_set1_ps(value) })
-        }
+    pub struct Avx512;
 
+    impl Compare for Avx512 {
         #[inline(always)]
-        unsafe fn at_most(self, other: Avx512) -> u32 {
-            // SAFETY: the caller vouches for AVX-512.
-            u32::from(unsafe { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.0, other.0) })
+        unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32) {
+            const LE: i32 = _CMP_LE_OQ;
+            // SAFETY: the caller vouches for AVX-512; each array holds sixteen floats.
+            unsafe {
+                let load = |bounds: &[f32; LANES]| _mm512_loadu_ps(bounds.as_ptr());
+                let set = |value: f32| _mm512_set1_ps(value);
+                let begins = _mm512_cmp_ps_mask::<LE>(load(&block.begin), set(probe.end));
+                let mut all = begins;
+                for k in 0..2 {
+                    let (low, high) = (load(&block.low[k]), load(&block.high[k]));
+                    all = _mm512_mask_cmp_ps_mask::<LE>(all, low, set(probe.high[k]));
+                    all = _mm512_mask_cmp_ps_mask::<LE>(all, set(probe.low[k]), high);
+                }
+                (u32::from(begins), u32::from(all))
+            }
         }
     }
 }
 
-/// The instruction sets this file knows, by what the machine has.
+/// An instruction set of this machine. Made only by [`Level::all`], which asks the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
-    /// Plain Rust.
+pub(crate) struct Level(Set);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Set {
     Plain,
-    /// Four lanes.
     #[cfg(target_arch = "x86_64")]
     Sse2,
-    /// Eight lanes.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Sixteen lanes.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
@@ -209,14 +235,15 @@ impl Level {
     /// Every set of this machine, the widest last.
     pub fn all() -> Vec<Level> {
         #[allow(unused_mut)]
-        let mut levels = vec![Level::Plain];
+        let mut levels = vec![Level(Set::Plain)];
         #[cfg(target_arch = "x86_64")]
         {
-            levels.push(Level::Sse2);
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") {
-                levels.push(Level::Avx2);
+            levels.push(Level(Set::Sse2));
+            let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("popcnt");
+            if is_x86_feature_detected!("avx2") && bits {
+                levels.push(Level(Set::Avx2));
                 if is_x86_feature_detected!("avx512f") {
-                    levels.push(Level::Avx512);
+                    levels.push(Level(Set::Avx512));
                 }
             }
         }
@@ -224,7 +251,7 @@ impl Level {
     }
 }
 
-/// One or two lists to sweep, by their slots in the columns.
+/// One or two lists to sweep, by their slots.
 #[derive(Clone, Debug)]
 pub(crate) enum Lists {
     /// Every pair within one list.
@@ -237,79 +264,71 @@ pub(crate) enum Lists {
 /// how many pairs overlap on the sweep axis: the tests made.
 pub(crate) fn sweep<E>(
     level: Level,
-    columns: &Columns,
+    blocks: &Blocks,
     lists: Lists,
     hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
-    match &lists {
-        Lists::Within(list) => columns.check(list),
-        Lists::Between(one, other) => {
-            columns.check(one);
-            columns.check(other);
-        }
-    }
-    // SAFETY: the lists were checked against the columns, and a level is only made where the
-    // machine has its instructions.
+    // SAFETY: a level is only made where the machine has its instructions.
     unsafe {
-        match level {
-            Level::Plain => sweep_lists::<Plain, E>(columns, lists, hit),
+        match level.0 {
+            Set::Plain => sweep_lists::<Plain, E>(blocks, lists, hit),
             #[cfg(target_arch = "x86_64")]
-            Level::Sse2 => sweep_lists::<x86::Sse2, E>(columns, lists, hit),
+            Set::Sse2 => sweep_lists::<x86::Sse2, E>(blocks, lists, hit),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => sweep_avx2(columns, lists, hit),
+            Set::Avx2 => sweep_avx2(blocks, lists, hit),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => sweep_avx512(columns, lists, hit),
+            Set::Avx512 => sweep_avx512(blocks, lists, hit),
         }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,popcnt")]
 unsafe fn sweep_avx2<E>(
-    columns: &Columns,
+    blocks: &Blocks,
     lists: Lists,
     hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
     // SAFETY: the caller's.
-    unsafe { sweep_lists::<x86::Avx2, E>(columns, lists, hit) }
+    unsafe { sweep_lists::<x86::Avx2, E>(blocks, lists, hit) }
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx2,bmi1,bmi2,popcnt,lzcnt")]
+#[target_feature(enable = "avx512f,avx2,bmi1,popcnt")]
 unsafe fn sweep_avx512<E>(
-    columns: &Columns,
+    blocks: &Blocks,
     lists: Lists,
     hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
     // SAFETY: the caller's.
-    unsafe { sweep_lists::<x86::Avx512, E>(columns, lists, hit) }
+    unsafe { sweep_lists::<x86::Avx512, E>(blocks, lists, hit) }
 }
 
 /// # Safety
-/// Each list must pass [`Columns::check`], and the instruction set of `V` must be there.
+/// The instruction set of `C` must be there.
 #[inline(always)]
-unsafe fn sweep_lists<V: Lanes, E>(
-    columns: &Columns,
+unsafe fn sweep_lists<C: Compare, E>(
+    blocks: &Blocks,
     lists: Lists,
     mut hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
     let mut tests = 0;
-    // SAFETY: all probes and runs lie within the checked lists.
+    // SAFETY: the caller's.
     unsafe {
         match lists {
             Lists::Within(list) => {
                 for probe in list.clone() {
-                    tests += run::<V, E>(columns, probe, probe + 1..list.end, &mut hit)?;
+                    tests += run::<C, E>(blocks, probe, probe + 1..list.end, &mut hit)?;
                 }
             }
             Lists::Between(mut one, mut other) => {
                 // Of two that begin at the same place, the one of the first list is the probe.
                 while !one.is_empty() && !other.is_empty() {
-                    if columns.begin[one.start] <= columns.begin[other.start] {
-                        tests += run::<V, E>(columns, one.start, other.clone(), &mut hit)?;
+                    if blocks.begin(one.start) <= blocks.begin(other.start) {
+                        tests += run::<C, E>(blocks, one.start, other.clone(), &mut hit)?;
                         one.start += 1;
                     } else {
-                        tests += run::<V, E>(columns, other.start, one.clone(), &mut hit)?;
+                        tests += run::<C, E>(blocks, other.start, one.clone(), &mut hit)?;
                         other.start += 1;
                     }
                 }
@@ -319,44 +338,44 @@ unsafe fn sweep_lists<V: Lanes, E>(
     Ok(tests)
 }
 
-/// Tests `probe` against the boxes of `list` that begin before it ends.
+/// Tests `probe` against the boxes of `list` that begin before it ends. Those of the list's
+/// first block that come before it begin earlier still, so they count as begun.
 ///
 /// # Safety
-/// `probe` and `list` must lie within lists that pass [`Columns::check`], and the instruction
-/// set of `V` must be there.
+/// The instruction set of `C` must be there.
 #[inline(always)]
-unsafe fn run<V: Lanes, E>(
-    columns: &Columns,
+unsafe fn run<C: Compare, E>(
+    blocks: &Blocks,
     probe: usize,
     list: Range<usize>,
     hit: &mut impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
-    let full = ((1u64 << V::WIDTH) - 1) as u32;
-    let (low, high) = (&columns.low, &columns.high);
-    // SAFETY: `probe` is a slot, and `at < list.end` with PADDING >= WIDTH slots behind it, so
-    // each load stays inside its column.
-    unsafe {
-        let end = V::splat(*columns.end.get_unchecked(probe));
-        let probe_low = [0, 1].map(|k| V::splat(*low[k].get_unchecked(probe)));
-        let probe_high = [0, 1].map(|k| V::splat(*high[k].get_unchecked(probe)));
-        let mut at = list.start;
-        while at < list.end {
-            let begun = V::load(columns.begin.as_ptr().add(at)).at_most(end);
-            let mut hits = begun
-                & V::load(low[0].as_ptr().add(at)).at_most(probe_high[0])
-                & probe_low[0].at_most(V::load(high[0].as_ptr().add(at)))
-                & V::load(low[1].as_ptr().add(at)).at_most(probe_high[1])
-                & probe_low[1].at_most(V::load(high[1].as_ptr().add(at)));
-            while hits != 0 {
-                hit(probe, at + hits.trailing_zeros() as usize)?;
-                hits &= hits - 1;
+    let first = list.start / LANES;
+    let mut rest = blocks.blocks[first..list.end / LANES + 1].iter().enumerate();
+    let mut wanted = FULL << (list.start % LANES) & FULL;
+    loop {
+        // The vectors of the probe are made anew after each hit: kept across the call they would
+        // be spilled, and then read from memory for every block.
+        let values = blocks.probe(probe);
+        let (index, begun, mut hits) = loop {
+            let Some((index, block)) = rest.next() else {
+                return Ok(list.len() as u64);
+            };
+            // SAFETY: the caller's.
+            let (begun, hits) = unsafe { C::compare(block, &values) };
+            let hits = hits & std::mem::replace(&mut wanted, FULL);
+            if hits != 0 || begun != FULL {
+                break (index, begun, hits);
             }
-            if begun != full {
-                return Ok((at - list.start) as u64 + u64::from(begun.count_ones()));
-            }
-            at += V::WIDTH;
+        };
+        let at = (first + index) * LANES;
+        while hits != 0 {
+            hit(probe, at + hits.trailing_zeros() as usize)?;
+            hits &= hits - 1;
         }
-        Ok(list.len() as u64)
+        if begun != FULL {
+            return Ok((at + begun.count_ones() as usize).saturating_sub(list.start) as u64);
+        }
     }
 }
 
@@ -382,35 +401,31 @@ mod tests {
         })
     }
 
-    fn fill(lists: [&[Box6]; 2]) -> (Columns, [Range<usize>; 2]) {
-        let mut columns = Columns::default();
-        columns.reset(lists[0].len() + lists[1].len() + 2 * PADDING);
-        let mut at = 0;
+    fn fill(lists: [&[Box6]; 2]) -> (Blocks, [Range<usize>; 2]) {
+        let mut blocks = Blocks::default();
+        let second = Blocks::next_list(0, lists[0].len());
+        blocks.resize(Blocks::next_list(second, lists[1].len()));
+        let mut start = 0;
         let ranges = lists.map(|list| {
-            let start = at;
-            for b in list {
-                columns.begin[at] = b[0];
-                columns.end[at] = b[1];
-                for k in 0..2 {
-                    columns.low[k][at] = b[2 + 2 * k];
-                    columns.high[k][at] = b[3 + 2 * k];
-                }
-                at += 1;
+            for (at, b) in (start..).zip(list) {
+                let aabb = Aabb::new([b[0], b[2], b[4]], [b[1], b[3], b[5]]);
+                blocks.put(at, &aabb, 0, [1, 2]);
             }
-            let range = start..at;
-            at += PADDING;
+            let range = start..start + list.len();
+            blocks.finish(range.end);
+            start = Blocks::next_list(start, list.len());
             range
         });
-        (columns, ranges)
+        (blocks, ranges)
     }
 
     fn overlap(a: &Box6, b: &Box6) -> bool {
         (0..3).all(|k| a[2 * k] <= b[2 * k + 1] && b[2 * k] <= a[2 * k + 1])
     }
 
-    fn found(level: Level, columns: &Columns, lists: Lists) -> (u64, Vec<(usize, usize)>) {
+    fn found(level: Level, blocks: &Blocks, lists: Lists) -> (u64, Vec<(usize, usize)>) {
         let mut pairs = Vec::new();
-        let tests = sweep::<()>(level, columns, lists, |a, b| {
+        let tests = sweep::<()>(level, blocks, lists, |a, b| {
             pairs.push((a.min(b), a.max(b)));
             Ok(())
         });
@@ -426,7 +441,7 @@ mod tests {
         ) {
             one.sort_by(|a, b| a[0].partial_cmp(&b[0]).unwrap());
             other.sort_by(|a, b| a[0].partial_cmp(&b[0]).unwrap());
-            let (columns, [first, second]) = fill([&one, &other]);
+            let (blocks, [first, second]) = fill([&one, &other]);
             let mut within = Vec::new();
             let mut between = Vec::new();
             let (mut within_tests, mut between_tests) = (0, 0);
@@ -442,10 +457,10 @@ mod tests {
             }
             for level in Level::all() {
                 let expected = (within_tests, within.clone());
-                prop_assert_eq!(found(level, &columns, Lists::Within(first.clone())), expected);
+                prop_assert_eq!(found(level, &blocks, Lists::Within(first.clone())), expected);
                 let lists = Lists::Between(first.clone(), second.clone());
                 let expected = (between_tests, between.clone());
-                prop_assert_eq!(found(level, &columns, lists), expected);
+                prop_assert_eq!(found(level, &blocks, lists), expected);
             }
         }
     }
@@ -453,22 +468,14 @@ mod tests {
     #[test]
     fn the_first_error_stops_the_sweep() {
         let list = vec![[0.0, 1.0, 0.0, 1.0, 0.0, 1.0]; 40];
-        let (columns, [list, _]) = fill([&list, &[]]);
+        let (blocks, [list, _]) = fill([&list, &[]]);
         for level in Level::all() {
             let mut calls = 0;
-            let result = sweep(level, &columns, Lists::Within(list.clone()), |_, _| {
+            let result = sweep(level, &blocks, Lists::Within(list.clone()), |_, _| {
                 calls += 1;
                 if calls == 5 { Err("enough") } else { Ok(()) }
             });
             assert_eq!((result, calls), (Err("enough"), 5));
         }
-    }
-
-    #[test]
-    #[should_panic(expected = "padding")]
-    fn a_list_without_padding_is_refused() {
-        let mut columns = Columns::default();
-        columns.reset(20);
-        let _ = sweep::<()>(Level::best(), &columns, Lists::Within(0..10), |_, _| Ok(()));
     }
 }

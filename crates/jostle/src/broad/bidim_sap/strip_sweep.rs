@@ -1,17 +1,16 @@
-//! One strip: its boxes collected into columns, sorted along the secondary axis, and swept.
+//! One strip: its boxes collected into blocks, sorted along the secondary axis, and swept.
 
 use std::ops::Range;
 
-use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::broad::groups::Groups;
 use crate::ds::radix_sort::{item, sort_items};
 use crate::error::LimitReached;
 use crate::pair::Lane;
-use crate::simd::forward::{Columns, Level, Lists, PADDING, sweep};
+use crate::simd::forward::{Blocks, Level, Lists, sweep};
 
 use super::axes::Axes;
-use super::strips::Deal;
+use super::strips::{Deal, Entry};
 
 /// What sweeping a strip took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,13 +26,11 @@ pub(super) struct StripWork {
 #[derive(Debug)]
 pub(super) struct Room {
     level: Level,
-    /// Bounds and slots in the order they were dealt.
-    dealt: Vec<(Aabb, u32)>,
     items: Vec<u64>,
     spare: Vec<u64>,
-    columns: Columns,
+    blocks: Blocks,
     slots: Vec<u32>,
-    /// The homes of each group, then the visitors of each group, by their place in the columns.
+    /// The homes of each group, then the visitors of each group, by their place in the blocks.
     lists: Vec<Range<usize>>,
     homes: usize,
 }
@@ -42,10 +39,9 @@ impl Default for Room {
     fn default() -> Room {
         Room {
             level: Level::best(),
-            dealt: Vec::new(),
             items: Vec::new(),
             spare: Vec::new(),
-            columns: Columns::default(),
+            blocks: Blocks::default(),
             slots: Vec::new(),
             lists: Vec::new(),
             homes: 0,
@@ -55,24 +51,18 @@ impl Default for Room {
 
 impl Room {
     /// Brings in the boxes of a strip and sorts them.
-    pub fn collect(
-        &mut self,
-        deal: &Deal,
-        strip: usize,
-        aabbs: &[Aabb],
-        axes: Axes,
-        groups: &Groups,
-    ) {
-        self.dealt.clear();
+    pub fn collect(&mut self, deal: &Deal, strip: usize, axes: Axes, groups: &Groups) {
         self.items.clear();
         for visitors in [false, true] {
-            for &slot in deal.runs(strip, visitors).flatten() {
-                let aabb = aabbs[slot as usize];
-                self.items.push(item(aabb.min[axes.secondary], self.dealt.len() as u32));
-                self.dealt.push((aabb, slot));
+            for run in deal.runs(strip, visitors) {
+                let entries = run.clone().zip(&deal.entries[run]);
+                let key = |(place, entry): (usize, &Entry)| {
+                    item(entry.aabb.min[axes.secondary], place as u32)
+                };
+                self.items.extend(entries.map(key));
             }
             if !visitors {
-                self.homes = self.dealt.len();
+                self.homes = self.items.len();
             }
         }
         self.spare.resize(self.items.len(), 0);
@@ -80,48 +70,48 @@ impl Room {
         let (homes_spare, visitors_spare) = self.spare.split_at_mut(self.homes);
         sort_items(homes, homes_spare);
         sort_items(visitors, visitors_spare);
-        self.make_lists(groups);
-        self.fill_columns(axes, groups);
+        self.make_lists(deal, groups);
+        self.fill_blocks(deal, axes, groups);
     }
 
-    /// Makes room for each list in the columns, with padding behind it.
-    fn make_lists(&mut self, groups: &Groups) {
+    /// Makes room for each list in the blocks.
+    fn make_lists(&mut self, deal: &Deal, groups: &Groups) {
         let count = groups.count_of_groups();
         self.lists.clear();
         self.lists.resize(2 * count, 0..0);
-        for (place, (_, slot)) in self.dealt.iter().enumerate() {
-            let kind = if place < self.homes { 0 } else { count };
-            self.lists[kind + groups.of(*slot as usize)].end += 1;
+        if count == 1 {
+            self.lists[0].end = self.homes;
+            self.lists[1].end = self.items.len() - self.homes;
+        } else {
+            for (place, &item) in self.items.iter().enumerate() {
+                let kind = if place < self.homes { 0 } else { count };
+                let slot = deal.entries[item as u32 as usize].slot;
+                self.lists[kind + groups.of(slot as usize)].end += 1;
+            }
         }
         let mut at = 0;
         for list in &mut self.lists {
             let length = list.end;
             // The end moves as boxes come in.
             *list = at..at;
-            at += length + PADDING;
+            at = Blocks::next_list(at, length);
         }
-        self.columns.reset(at);
+        self.blocks.resize(at);
         self.slots.resize(at, 0);
     }
 
-    fn fill_columns(&mut self, axes: Axes, groups: &Groups) {
+    fn fill_blocks(&mut self, deal: &Deal, axes: Axes, groups: &Groups) {
         let count = groups.count_of_groups();
-        let Axes { primary, secondary } = axes;
-        let third = axes.unused();
-        let columns = &mut self.columns;
         for (place, &item) in self.items.iter().enumerate() {
-            let (aabb, slot) = self.dealt[item as u32 as usize];
+            let Entry { aabb, slot } = deal.entries[item as u32 as usize];
             let kind = if place < self.homes { 0 } else { count };
             let list = &mut self.lists[kind + groups.of(slot as usize)];
-            let at = list.end;
+            self.blocks.put(list.end, &aabb, axes.secondary, [axes.primary, axes.unused()]);
+            self.slots[list.end] = slot;
             list.end += 1;
-            columns.begin[at] = aabb.min[secondary];
-            columns.end[at] = aabb.max[secondary];
-            columns.low[0][at] = aabb.min[primary];
-            columns.high[0][at] = aabb.max[primary];
-            columns.low[1][at] = aabb.min[third];
-            columns.high[1][at] = aabb.max[third];
-            self.slots[at] = slot;
+        }
+        for list in &self.lists {
+            self.blocks.finish(list.end);
         }
     }
 
@@ -167,19 +157,18 @@ impl Room {
     ) -> Result<u64, LimitReached> {
         let slots = &self.slots;
         if !boxes.has_filters() {
-            return sweep(self.level, &self.columns, lists, |a, b| lane.push(slots[a], slots[b]));
+            return sweep(self.level, &self.blocks, lists, |a, b| lane.push(slots[a], slots[b]));
         }
         let filters = boxes.filters();
-        sweep(self.level, &self.columns, lists, |a, b| {
+        sweep(self.level, &self.blocks, lists, |a, b| {
             let allowed = filters[slots[a] as usize].allows(&filters[slots[b] as usize]);
             if allowed { lane.push(slots[a], slots[b]) } else { Ok(()) }
         })
     }
 
     pub fn bytes(&self) -> usize {
-        self.dealt.capacity() * size_of::<(Aabb, u32)>()
-            + (self.items.capacity() + self.spare.capacity()) * 8
-            + self.columns.bytes()
+        (self.items.capacity() + self.spare.capacity()) * 8
+            + self.blocks.bytes()
             + self.slots.capacity() * 4
     }
 }

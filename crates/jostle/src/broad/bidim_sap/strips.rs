@@ -14,6 +14,7 @@
 //! it, each box is dealt to the partitions that its candidate range reaches. A strip's boxes
 //! fit the second-level cache and are swept in columns with vector instructions.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::aabb::Aabb;
@@ -71,22 +72,31 @@ pub(super) struct Strips {
 #[derive(Debug, Default)]
 pub(super) struct Deal {
     pub strips: usize,
-    slots: Vec<u32>,
-    /// Where the runs of each chunk begin in `slots`, and the end.
+    pub entries: Vec<Entry>,
+    /// Where the runs of each chunk begin in `entries`, and the end.
     starts: Vec<usize>,
     /// Where run `r` ends within chunk `c`, at `c * 2 * strips + r`; homes of strip `s` are run
     /// `2 s`, visitors the next.
     ends: Vec<u32>,
 }
 
+/// A box in a run. The bounds are copied while the boxes are read in order anyway: fetching
+/// them strip by strip costs a miss of cache and page table for each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entry {
+    pub aabb: Aabb,
+    pub slot: u32,
+}
+
 impl Deal {
-    /// The slots at home in a strip, or visiting it, chunk by chunk and ascending.
-    pub fn runs(&self, strip: usize, visitors: bool) -> impl Iterator<Item = &[u32]> {
+    /// The entries at home in a strip, or visiting it, as places in `entries`: a run from each
+    /// chunk, ascending by slot.
+    pub fn runs(&self, strip: usize, visitors: bool) -> impl Iterator<Item = Range<usize>> {
         let run = 2 * strip + usize::from(visitors);
-        let chunks = self.starts.windows(2).zip(self.ends.chunks(2 * self.strips));
-        chunks.map(move |(chunk, ends)| {
+        let chunks = self.starts.iter().zip(self.ends.chunks(2 * self.strips));
+        chunks.map(move |(start, ends)| {
             let begin = if run == 0 { 0 } else { ends[run - 1] as usize };
-            &self.slots[chunk[0]..chunk[1]][begin..ends[run] as usize]
+            start + begin..start + ends[run] as usize
         })
     }
 }
@@ -112,7 +122,7 @@ impl Strips {
         );
         self.find_spans(boxes.aabbs(), axes.primary, workers);
         let shift = self.join_strips(boxes.len());
-        self.deal_out(shift, workers);
+        self.deal_out(boxes.aabbs(), shift, workers);
         clock.end("sort");
         self.pair(boxes, axes, workers, found)?;
         clock.end("pairing");
@@ -171,23 +181,23 @@ impl Strips {
     }
 
     /// Writes the slots of each chunk run by run.
-    fn deal_out(&mut self, shift: u32, workers: &Workers) {
-        let Deal { strips, slots, starts, ends } = &mut self.deal;
+    fn deal_out(&mut self, aabbs: &[Aabb], shift: u32, workers: &Workers) {
+        let Deal { strips, entries, starts, ends } = &mut self.deal;
         *strips = (self.bounds.len() >> shift) + 1;
         starts.clear();
         starts.push(0);
-        for entries in &self.entries {
-            starts.push(starts[starts.len() - 1] + entries);
+        for count in &self.entries {
+            starts.push(starts[starts.len() - 1] + count);
         }
         let (chunks, runs, starts, spans) =
             (self.entries.len(), 2 * *strips, &*starts, &self.spans);
-        slots.resize(starts[chunks], 0);
+        entries.resize(starts[chunks], Entry::default());
         ends.resize(chunks * runs, 0);
-        let slots = Regions::new(slots, |chunk| starts[chunk]);
+        let entries = Regions::new(entries, |chunk| starts[chunk]);
         let ends = Regions::new(ends, |chunk| chunk * runs);
-        for_each_region(workers, 0..chunks, (slots, ends), &|chunk, (slots, ends)| {
+        for_each_region(workers, 0..chunks, (entries, ends), &|chunk, (entries, ends)| {
             let spans = &spans[chunk * CHUNK..spans.len().min((chunk + 1) * CHUNK)];
-            deal_chunk(chunk * CHUNK, spans, shift, slots, ends);
+            deal_chunk(aabbs, chunk * CHUNK, spans, shift, entries, ends);
         });
     }
 
@@ -208,7 +218,7 @@ impl Strips {
         for_each_region(workers, 0..tasks, (work, lanes), &|task, (work, lane)| {
             let mut room = take_room(rooms);
             for (strip, work) in (first(task)..).zip(work) {
-                room.collect(deal, strip, boxes.aabbs(), axes, groups);
+                room.collect(deal, strip, axes, groups);
                 *work = room.sweep(boxes, groups, &mut lane[0]);
                 if work.stopped.is_some() {
                     break;
@@ -234,7 +244,7 @@ impl Strips {
     /// Adds what the last update counted.
     pub fn count(&self, stats: &mut Stats) {
         stats.tests = self.work.iter().map(|work| work.tests).sum();
-        stats.counts.push(("entries", self.deal.slots.len() as f64));
+        stats.counts.push(("entries", self.deal.entries.len() as f64));
         stats.counts.push(("dispersion primary", self.dispersion()));
         super::count_shares(stats, self.work.iter().map(|work| (work.tests, work.pairs)));
     }
@@ -245,7 +255,8 @@ impl Strips {
             + (self.sample.capacity() + self.spare.capacity()) * 8
             + self.spans.capacity() * 4
             + (self.entries.capacity() + self.deal.starts.capacity()) * 8
-            + (self.deal.slots.capacity() + self.deal.ends.capacity()) * 4
+            + self.deal.entries.capacity() * size_of::<Entry>()
+            + self.deal.ends.capacity() * 4
             + self.groups.bytes()
             + self.work.capacity() * size_of::<StripWork>()
             + rooms.iter().map(Room::bytes).sum::<usize>()
@@ -300,29 +311,38 @@ fn count_entries(spans: &[[u16; 2]], shift: u32) -> usize {
 }
 
 fn deal_chunk(
+    aabbs: &[Aabb],
     first_slot: usize,
     spans: &[[u16; 2]],
     shift: u32,
-    slots: &mut [u32],
+    entries: &mut [Entry],
     ends: &mut [u32],
 ) {
-    let runs = |&[first, last]: &[u16; 2]| {
-        let (first, last) = (usize::from(first >> shift), usize::from(last >> shift));
-        let home = (first <= last).then_some(2 * first);
-        home.into_iter().chain((first + 1..=last).map(|strip| 2 * strip + 1))
-    };
     ends.fill(0);
-    for span in spans {
-        runs(span).for_each(|run| ends[run] += 1);
+    for &[first, last] in spans {
+        let (first, last) = (usize::from(first >> shift), usize::from(last >> shift));
+        if first <= last {
+            ends[2 * first] += 1;
+            (first + 1..=last).for_each(|strip| ends[2 * strip + 1] += 1);
+        }
     }
     let mut begin = 0;
     for end in ends.iter_mut() {
         begin += std::mem::replace(end, begin);
     }
-    for (slot, span) in (first_slot as u32..).zip(spans) {
-        for run in runs(span) {
-            slots[ends[run] as usize] = slot;
-            ends[run] += 1;
+    // `ends` holds the beginnings now; each entry moves its run's on, to the end at last.
+    let mut put = |run: usize, entry: Entry| {
+        entries[ends[run] as usize] = entry;
+        ends[run] += 1;
+    };
+    for (slot, (&[first, last], &aabb)) in
+        (first_slot..).zip(spans.iter().zip(&aabbs[first_slot..]))
+    {
+        let (first, last) = (usize::from(first >> shift), usize::from(last >> shift));
+        if first <= last {
+            let entry = Entry { aabb, slot: slot as u32 };
+            put(2 * first, entry);
+            (first + 1..=last).for_each(|strip| put(2 * strip + 1, entry));
         }
     }
 }

@@ -14,6 +14,8 @@ use super::pairing::{Input, Pairing};
 /// Partitions unless others are asked for: the threads of the paper's machine. More balance the
 /// work better, but each sweeps all endpoints.
 const PARTITIONS: usize = 16;
+/// The most that can be asked for.
+const MOST: usize = 1 << 12;
 /// Fewer members than this make no partition of their own.
 const FEWEST: usize = 512;
 
@@ -66,8 +68,12 @@ impl Trees {
 
     /// The number asked for, or one that depends on the number of boxes alone.
     fn partitions(&self, asked: usize) -> usize {
-        let most = self.members.len().clamp(1, 1 << 12);
-        if asked > 0 { asked.min(most) } else { (most / FEWEST).clamp(1, PARTITIONS) }
+        let members = self.members.len();
+        if asked > 0 {
+            asked.min(members).clamp(1, MOST)
+        } else {
+            (members / FEWEST).clamp(1, PARTITIONS)
+        }
     }
 
     /// Sorts the endpoints of an axis into `order` and returns the dispersion.
