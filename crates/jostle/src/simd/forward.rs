@@ -87,8 +87,11 @@ impl Blocks {
     #[inline(always)]
     fn probe(&self, slot: usize) -> Probe {
         let (block, lane) = (&self.blocks[slot / LANES], slot % LANES);
-        let [low, high] = [block.low, block.high].map(|bounds| bounds.map(|bound| bound[lane]));
-        Probe { end: block.end[lane], low, high }
+        Probe {
+            end: block.end[lane],
+            low: [block.low[0][lane], block.low[1][lane]],
+            high: [block.high[0][lane], block.high[1][lane]],
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use strips::Strips;
 use trees::Trees;
 
 mod axes;
+mod bounds;
 mod candidates;
 mod pairing;
 mod strip_sweep;

@@ -20,7 +20,7 @@ use std::sync::Mutex;
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::broad::groups::Groups;
-use crate::ds::radix_sort::{from_ordered_bits, item, sort_items};
+use crate::ds::radix_sort::{item, sort_items};
 use crate::ds::regions::{Regions, for_each_region};
 use crate::error::LimitReached;
 use crate::pair::PairBuffer;
@@ -28,6 +28,7 @@ use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 
 use super::axes::{Axes, Crowding, sample_slots};
+use super::bounds::Bounds;
 use super::strip_sweep::{Room, StripWork};
 
 /// Slots of one task when boxes are dealt to strips.
@@ -38,7 +39,7 @@ const MOST_STRIPS: usize = 1 << 12;
 const FEWEST: usize = 64;
 /// A strip is this many times as wide as a box reaches, counted in boxes that begin. Narrow
 /// strips test less in vain, but boxes visit more of them and each visit is sorted and copied.
-const WIDTH: f64 = 1.0;
+const WIDTH: f64 = 2.0;
 /// Low ends in the sample, per strip.
 const SAMPLE: usize = 32;
 /// Visits and homes together, per box; beyond it strips are joined two by two. This bounds
@@ -48,13 +49,12 @@ const MOST_ENTRIES: usize = 3;
 /// the same order for every number of threads.
 const LANES: usize = 64;
 /// The span of a slot without a box: first beyond last, even after joining strips.
-const NOWHERE: [u16; 2] = [u16::MAX, 0];
+pub(super) const NOWHERE: [u16; 2] = [u16::MAX, 0];
 
 /// State kept between frames.
 #[derive(Debug, Default)]
 pub(super) struct Strips {
-    /// Low end of each strip but the first.
-    bounds: Vec<f32>,
+    bounds: Bounds,
     sample: Vec<u64>,
     spare: Vec<u64>,
     /// First and last strip of each slot, before joining.
@@ -129,8 +129,7 @@ impl Strips {
         Ok(())
     }
 
-    /// Bounds at equal numbers of sampled low ends. Equal ones fall together: a strip that
-    /// nothing can be at home in is none.
+    /// Bounds at equal numbers of sampled low ends.
     fn set_bounds(&mut self, boxes: &Boxes, axis: usize, strips: usize) {
         let aabbs = boxes.aabbs();
         let lows = sample_slots(aabbs.len(), if strips > 1 { SAMPLE * strips } else { 0 })
@@ -140,14 +139,7 @@ impl Strips {
         self.sample.extend(lows.map(|low| item(low, 0)));
         self.spare.resize(self.sample.len(), 0);
         sort_items(&mut self.sample, &mut self.spare);
-        self.bounds.clear();
-        if !self.sample.is_empty() {
-            let sample = &self.sample;
-            let bound =
-                |k: usize| from_ordered_bits((sample[k * sample.len() / strips] >> 32) as u32);
-            self.bounds.extend((1..strips).map(bound));
-            self.bounds.dedup();
-        }
+        self.bounds.set(&self.sample, strips);
     }
 
     /// Finds the first and last strip of each box and the entries of each chunk.
@@ -160,7 +152,7 @@ impl Strips {
         let entries = Regions::new(&mut self.entries, |chunk| chunk);
         for_each_region(workers, 0..chunks, (spans, entries), &|chunk, (spans, entries)| {
             for (span, aabb) in spans.iter_mut().zip(&aabbs[chunk * CHUNK..]) {
-                *span = span_of(bounds, aabb.min[axis], aabb.max[axis]);
+                *span = bounds.span(aabb.min[axis], aabb.max[axis]);
             }
             entries[0] = count_entries(spans, 0);
         });
@@ -170,7 +162,7 @@ impl Strips {
     fn join_strips(&mut self, boxes: usize) -> u32 {
         let mut shift = 0;
         while self.entries.iter().sum::<usize>() > MOST_ENTRIES * boxes
-            && self.bounds.len() >> shift > 0
+            && self.bounds.last() >> shift > 0
         {
             shift += 1;
             for (entries, spans) in self.entries.iter_mut().zip(self.spans.chunks(CHUNK)) {
@@ -183,7 +175,7 @@ impl Strips {
     /// Writes the slots of each chunk run by run.
     fn deal_out(&mut self, aabbs: &[Aabb], shift: u32, workers: &Workers) {
         let Deal { strips, entries, starts, ends } = &mut self.deal;
-        *strips = (self.bounds.len() >> shift) + 1;
+        *strips = (self.bounds.last() >> shift) + 1;
         starts.clear();
         starts.push(0);
         for count in &self.entries {
@@ -251,7 +243,7 @@ impl Strips {
 
     pub fn bytes(&self) -> usize {
         let rooms = self.rooms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        self.bounds.capacity() * 4
+        self.bounds.bytes()
             + (self.sample.capacity() + self.spare.capacity()) * 8
             + self.spans.capacity() * 4
             + (self.entries.capacity() + self.deal.starts.capacity()) * 8
@@ -281,25 +273,6 @@ fn strip_count(boxes: usize, asked: usize, crowding: f64) -> usize {
     }
     let most = (boxes / FEWEST).clamp(1, MOST_STRIPS);
     ((2.0 / (WIDTH * crowding)) as usize).clamp(1, most)
-}
-
-/// The strips from that of the low end to that of the high end.
-#[inline]
-fn span_of(bounds: &[f32], low: f32, high: f32) -> [u16; 2] {
-    if low.is_nan() {
-        return NOWHERE;
-    }
-    let first = bounds.partition_point(|&bound| bound <= low);
-    // Most boxes reach a strip or two.
-    let mut last = first;
-    while last < bounds.len() && bounds[last] <= high {
-        last += 1;
-        if last == first + 4 {
-            last += bounds[last..].partition_point(|&bound| bound <= high);
-            break;
-        }
-    }
-    [first as u16, last as u16]
 }
 
 fn count_entries(spans: &[[u16; 2]], shift: u32) -> usize {
