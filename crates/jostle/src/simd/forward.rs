@@ -254,13 +254,30 @@ impl Level {
     }
 }
 
-/// One or two lists to sweep, by their slots.
+/// A sweep: `probes` against those boxes of `list` that begin with or after them. Both name
+/// slots; a list must not reach into another one's blocks.
 #[derive(Clone, Debug)]
-pub(crate) enum Lists {
-    /// Every pair within one list.
-    Within(Range<usize>),
-    /// Every pair of one box from each list.
-    Between(Range<usize>, Range<usize>),
+pub(crate) struct Sweep {
+    pub probes: Range<usize>,
+    pub list: Range<usize>,
+    /// Whether a box that begins where the probe does is met. Of two opposite sweeps between
+    /// two lists exactly one must meet them. Ignored where the probes are part of the list: then
+    /// each meets those that follow it.
+    pub ties: bool,
+}
+
+impl Sweep {
+    /// Part `part` of `parts` equal parts of this sweep.
+    pub fn part(&self, part: usize, parts: usize) -> Sweep {
+        let (start, length) = (self.probes.start, self.probes.len());
+        let probes = start + length * part / parts..start + length * (part + 1) / parts;
+        Sweep { probes, ..self.clone() }
+    }
+
+    /// True where the probes are part of the list.
+    fn within(&self) -> bool {
+        self.list.contains(&self.probes.start)
+    }
 }
 
 /// Calls `hit` with the slots of each overlapping pair and stops at its first error. Returns
@@ -268,19 +285,19 @@ pub(crate) enum Lists {
 pub(crate) fn sweep<E>(
     level: Level,
     blocks: &Blocks,
-    lists: Lists,
+    job: &Sweep,
     hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
     // SAFETY: a level is only made where the machine has its instructions.
     unsafe {
         match level.0 {
-            Set::Plain => sweep_lists::<Plain, E>(blocks, lists, hit),
+            Set::Plain => sweep_lists::<Plain, E>(blocks, job, hit),
             #[cfg(target_arch = "x86_64")]
-            Set::Sse2 => sweep_lists::<x86::Sse2, E>(blocks, lists, hit),
+            Set::Sse2 => sweep_lists::<x86::Sse2, E>(blocks, job, hit),
             #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => sweep_avx2(blocks, lists, hit),
+            Set::Avx2 => sweep_avx2(blocks, job, hit),
             #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => sweep_avx512(blocks, lists, hit),
+            Set::Avx512 => sweep_avx512(blocks, job, hit),
         }
     }
 }
@@ -289,22 +306,22 @@ pub(crate) fn sweep<E>(
 #[target_feature(enable = "avx2,bmi1,popcnt")]
 unsafe fn sweep_avx2<E>(
     blocks: &Blocks,
-    lists: Lists,
+    job: &Sweep,
     hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
     // SAFETY: the caller's.
-    unsafe { sweep_lists::<x86::Avx2, E>(blocks, lists, hit) }
+    unsafe { sweep_lists::<x86::Avx2, E>(blocks, job, hit) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,bmi1,popcnt")]
 unsafe fn sweep_avx512<E>(
     blocks: &Blocks,
-    lists: Lists,
+    job: &Sweep,
     hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
     // SAFETY: the caller's.
-    unsafe { sweep_lists::<x86::Avx512, E>(blocks, lists, hit) }
+    unsafe { sweep_lists::<x86::Avx512, E>(blocks, job, hit) }
 }
 
 /// # Safety
@@ -312,33 +329,44 @@ unsafe fn sweep_avx512<E>(
 #[inline(always)]
 unsafe fn sweep_lists<C: Compare, E>(
     blocks: &Blocks,
-    lists: Lists,
+    job: &Sweep,
     mut hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
+    let Sweep { probes, list, ties } = job.clone();
+    let within = job.within();
+    let mut start = if within { probes.start } else { first_after(blocks, &list, probes.start) };
     let mut tests = 0;
-    // SAFETY: the caller's.
-    unsafe {
-        match lists {
-            Lists::Within(list) => {
-                for probe in list.clone() {
-                    tests += run::<C, E>(blocks, probe, probe + 1..list.end, &mut hit)?;
-                }
+    for probe in probes {
+        if within {
+            start = probe + 1;
+        } else {
+            let begin = blocks.begin(probe);
+            while start < list.end
+                && (blocks.begin(start) < begin || (!ties && blocks.begin(start) == begin))
+            {
+                start += 1;
             }
-            Lists::Between(mut one, mut other) => {
-                // Of two that begin at the same place, the one of the first list is the probe.
-                while !one.is_empty() && !other.is_empty() {
-                    if blocks.begin(one.start) <= blocks.begin(other.start) {
-                        tests += run::<C, E>(blocks, one.start, other.clone(), &mut hit)?;
-                        one.start += 1;
-                    } else {
-                        tests += run::<C, E>(blocks, other.start, one.clone(), &mut hit)?;
-                        other.start += 1;
-                    }
-                }
-            }
+        }
+        if start < list.end {
+            // SAFETY: the caller's.
+            tests += unsafe { run::<C, E>(blocks, probe, start..list.end, &mut hit)? };
         }
     }
     Ok(tests)
+}
+
+/// The first slot of a list that begins where the probe does, or later.
+fn first_after(blocks: &Blocks, list: &Range<usize>, probe: usize) -> usize {
+    let (mut low, mut high) = (list.start, list.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if blocks.begin(middle) < blocks.begin(probe) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// Tests `probe` against the boxes of `list` that begin before it ends. Those of the list's
@@ -426,14 +454,20 @@ mod tests {
         (0..3).all(|k| a[2 * k] <= b[2 * k + 1] && b[2 * k] <= a[2 * k + 1])
     }
 
-    fn found(level: Level, blocks: &Blocks, lists: Lists) -> (u64, Vec<(usize, usize)>) {
-        let mut pairs = Vec::new();
-        let tests = sweep::<()>(level, blocks, lists, |a, b| {
-            pairs.push((a.min(b), a.max(b)));
-            Ok(())
-        });
+    fn found(level: Level, blocks: &Blocks, sweeps: &[Sweep]) -> (u64, Vec<(usize, usize)>) {
+        let (mut tests, mut pairs) = (0, Vec::new());
+        for job in sweeps {
+            // Cut into parts, as strips with many boxes are.
+            for part in 0..3 {
+                let result = sweep::<()>(level, blocks, &job.part(part, 3), |a, b| {
+                    pairs.push((a.min(b), a.max(b)));
+                    Ok(())
+                });
+                tests += result.unwrap();
+            }
+        }
         pairs.sort_unstable();
-        (tests.unwrap(), pairs)
+        (tests, pairs)
     }
 
     proptest! {
@@ -459,11 +493,14 @@ mod tests {
                 }
             }
             for level in Level::all() {
+                let whole = |probes: &Range<usize>, list: &Range<usize>, ties: bool| {
+                    Sweep { probes: probes.clone(), list: list.clone(), ties }
+                };
                 let expected = (within_tests, within.clone());
-                prop_assert_eq!(found(level, &blocks, Lists::Within(first.clone())), expected);
-                let lists = Lists::Between(first.clone(), second.clone());
+                prop_assert_eq!(found(level, &blocks, &[whole(&first, &first, true)]), expected);
+                let sweeps = [whole(&first, &second, true), whole(&second, &first, false)];
                 let expected = (between_tests, between.clone());
-                prop_assert_eq!(found(level, &blocks, lists), expected);
+                prop_assert_eq!(found(level, &blocks, &sweeps), expected);
             }
         }
     }
@@ -474,7 +511,8 @@ mod tests {
         let (blocks, [list, _]) = fill([&list, &[]]);
         for level in Level::all() {
             let mut calls = 0;
-            let result = sweep(level, &blocks, Lists::Within(list.clone()), |_, _| {
+            let job = Sweep { probes: list.clone(), list: list.clone(), ties: true };
+            let result = sweep(level, &blocks, &job, |_, _| {
                 calls += 1;
                 if calls == 5 { Err("enough") } else { Ok(()) }
             });

@@ -8,8 +8,10 @@ use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::ds::radix_sort::{item, sort_items};
 
-/// Boxes in the sample: half a million pairs, which tell 1 % from 2 % apart surely.
+/// The most boxes in the sample: half a million pairs, which tell 1 % from 2 % apart surely.
 const SAMPLE: usize = 1024;
+/// The fewest: small worlds are swept faster than many samples are sorted.
+const SMALL_SAMPLE: usize = 128;
 /// Other axes must promise this share of the tests, or less, to be taken: a change costs
 /// boundaries that have to settle again, and near ties must not make the axes flip-flop.
 const WORTHWHILE: f64 = 0.75;
@@ -46,7 +48,8 @@ pub(super) struct Sampler {
 impl Sampler {
     pub fn crowding(&mut self, boxes: &Boxes) -> Crowding {
         let aabbs = boxes.aabbs();
-        let sampled = sample_slots(aabbs.len(), SAMPLE).map(|slot| aabbs[slot]);
+        let count = (aabbs.len() / 16).clamp(SMALL_SAMPLE, SAMPLE);
+        let sampled = sample_slots(aabbs.len(), count).map(|slot| aabbs[slot]);
         self.sample.clear();
         self.sample.extend(sampled.filter(|aabb| !aabb.min[0].is_nan()));
         [0, 1, 2].map(|axis| self.crowding_on(axis))
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn crowding_is_the_share_of_overlapping_pairs() {
-        let crowding = Sampler::default().crowding(&spread([100.0, 10.0, 0.0], 5000));
+        let crowding = Sampler::default().crowding(&spread([100.0, 10.0, 0.0], 20_000));
         assert!((0.015..0.026).contains(&crowding[0]), "two in a hundred: {crowding:?}");
         assert!((0.15..0.22).contains(&crowding[1]), "two in ten, less at the ends: {crowding:?}");
         assert_eq!(crowding[2], 1.0);

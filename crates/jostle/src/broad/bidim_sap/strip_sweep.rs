@@ -7,7 +7,7 @@ use crate::broad::groups::Groups;
 use crate::ds::radix_sort::{item, sort_items};
 use crate::error::LimitReached;
 use crate::pair::Lane;
-use crate::simd::forward::{Blocks, Level, Lists, sweep};
+use crate::simd::forward::{Blocks, Level, Sweep, sweep};
 
 use super::axes::Axes;
 use super::strips::{Deal, Entry};
@@ -115,52 +115,47 @@ impl Room {
         }
     }
 
-    /// Finds the pairs of the strip.
-    pub fn sweep(&self, boxes: &Boxes, groups: &Groups, lane: &mut Lane) -> StripWork {
-        let before = lane.pairs().len();
-        let mut work = StripWork { homes: self.homes, ..StripWork::default() };
-        work.stopped = self.sweep_lists(boxes, groups, lane, &mut work.tests).err();
-        work.pairs = (lane.pairs().len() - before) as u64;
-        work
-    }
-
-    fn sweep_lists(
+    /// Finds part `part` of `parts` of the pairs of the strip.
+    pub fn sweep(
         &self,
         boxes: &Boxes,
         groups: &Groups,
         lane: &mut Lane,
-        tests: &mut u64,
-    ) -> Result<(), LimitReached> {
-        let count = groups.count_of_groups();
-        for one in 0..count {
-            // Homes of this group against homes of this and later ones, and all visitors.
-            for other in one..2 * count {
-                if self.lists[one].is_empty() || !groups.may_pair(one, other % count) {
-                    continue;
-                }
-                let lists = if one == other {
-                    Lists::Within(self.lists[one].clone())
-                } else {
-                    Lists::Between(self.lists[one].clone(), self.lists[other].clone())
-                };
-                *tests += self.sweep_pair(boxes, lists, lane)?;
-            }
-        }
-        Ok(())
+        part: usize,
+        parts: usize,
+    ) -> StripWork {
+        let before = lane.pairs().len();
+        let mut work = StripWork { homes: self.homes / parts, ..StripWork::default() };
+        work.stopped = self
+            .sweeps(groups)
+            .map(|job| self.run(boxes, &job.part(part, parts), lane))
+            .try_for_each(|tests| tests.map(|tests| work.tests += tests))
+            .err();
+        work.pairs = (lane.pairs().len() - before) as u64;
+        work
     }
 
-    fn sweep_pair(
-        &self,
-        boxes: &Boxes,
-        lists: Lists,
-        lane: &mut Lane,
-    ) -> Result<u64, LimitReached> {
+    /// Homes against homes of the same or a later group, and homes against visitors, where the
+    /// groups can pair.
+    fn sweeps(&self, groups: &Groups) -> impl Iterator<Item = Sweep> {
+        let count = groups.count_of_groups();
+        let both = (0..count).flat_map(move |one| (one..2 * count).map(move |other| (one, other)));
+        let can = move |&(one, other): &(usize, usize)| groups.may_pair(one, other % count);
+        both.filter(can).flat_map(|(one, other)| {
+            let (a, b) = (&self.lists[one], &self.lists[other]);
+            let ahead = Sweep { probes: a.clone(), list: b.clone(), ties: true };
+            let back = Sweep { probes: b.clone(), list: a.clone(), ties: false };
+            [Some(ahead), (one != other).then_some(back)].into_iter().flatten()
+        })
+    }
+
+    fn run(&self, boxes: &Boxes, job: &Sweep, lane: &mut Lane) -> Result<u64, LimitReached> {
         let slots = &self.slots;
         if !boxes.has_filters() {
-            return sweep(self.level, &self.blocks, lists, |a, b| lane.push(slots[a], slots[b]));
+            return sweep(self.level, &self.blocks, job, |a, b| lane.push(slots[a], slots[b]));
         }
         let filters = boxes.filters();
-        sweep(self.level, &self.blocks, lists, |a, b| {
+        sweep(self.level, &self.blocks, job, |a, b| {
             let allowed = filters[slots[a] as usize].allows(&filters[slots[b] as usize]);
             if allowed { lane.push(slots[a], slots[b]) } else { Ok(()) }
         })

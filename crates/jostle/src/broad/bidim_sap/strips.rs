@@ -42,9 +42,11 @@ const FEWEST: usize = 64;
 const WIDTH: f64 = 2.0;
 /// Low ends in the sample, per strip.
 const SAMPLE: usize = 32;
-/// Visits and homes together, per box; beyond it strips are joined two by two. This bounds
-/// memory where large boxes reach over many strips.
-const MOST_ENTRIES: usize = 3;
+/// Visits and homes together, in halves per box; beyond it strips are joined two by two. This
+/// bounds memory where large boxes reach over many strips.
+const MOST_HALF_ENTRIES: usize = 5;
+/// Entries beyond which a strip is swept by all threads together.
+const HEAVY: usize = 1 << 17;
 /// Groups of neighbouring strips, each with a lane of its own; fixed, so that the pairs come in
 /// the same order for every number of threads.
 const LANES: usize = 64;
@@ -89,6 +91,14 @@ pub(super) struct Entry {
 }
 
 impl Deal {
+    /// Number of entries of a strip.
+    fn size(&self, strip: usize) -> usize {
+        [false, true]
+            .map(|visitors| self.runs(strip, visitors).map(|run| run.len()).sum::<usize>())
+            .iter()
+            .sum()
+    }
+
     /// The entries at home in a strip, or visiting it, as places in `entries`: a run from each
     /// chunk, ascending by slot.
     pub fn runs(&self, strip: usize, visitors: bool) -> impl Iterator<Item = Range<usize>> {
@@ -161,7 +171,7 @@ impl Strips {
     /// How many times neighbouring strips are to be joined two by two to bound the entries.
     fn join_strips(&mut self, boxes: usize) -> u32 {
         let mut shift = 0;
-        while self.entries.iter().sum::<usize>() > MOST_ENTRIES * boxes
+        while self.entries.iter().sum::<usize>() > MOST_HALF_ENTRIES * boxes / 2
             && self.bounds.last() >> shift > 0
         {
             shift += 1;
@@ -183,6 +193,11 @@ impl Strips {
         }
         let (chunks, runs, starts, spans) =
             (self.entries.len(), 2 * *strips, &*starts, &self.spans);
+        // A little headroom instead of twice the room: entries are most of the memory.
+        let missing = starts[chunks].saturating_sub(entries.capacity());
+        if missing > 0 {
+            entries.reserve_exact(starts[chunks] + starts[chunks] / 16 - entries.len());
+        }
         entries.resize(starts[chunks], Entry::default());
         ends.resize(chunks * runs, 0);
         let entries = Regions::new(entries, |chunk| starts[chunk]);
@@ -203,6 +218,7 @@ impl Strips {
         let strips = self.deal.strips;
         let tasks = strips.min(LANES);
         let first = |task: usize| task * strips / tasks;
+        self.work.clear();
         self.work.resize_with(strips, StripWork::default);
         let lanes = Regions::new(found.lanes(tasks), |task| task);
         let work = Regions::new(&mut self.work, first);
@@ -210,15 +226,36 @@ impl Strips {
         for_each_region(workers, 0..tasks, (work, lanes), &|task, (work, lane)| {
             let mut room = take_room(rooms);
             for (strip, work) in (first(task)..).zip(work) {
-                room.collect(deal, strip, axes, groups);
-                *work = room.sweep(boxes, groups, &mut lane[0]);
+                if deal.size(strip) <= HEAVY {
+                    room.collect(deal, strip, axes, groups);
+                    *work = room.sweep(boxes, groups, &mut lane[0], 0, 1);
+                }
                 if work.stopped.is_some() {
                     break;
                 }
             }
             give_room(rooms, room);
         });
+        self.pair_heavy(boxes, axes, workers, found);
         self.work.iter().find_map(|work| work.stopped).map_or(Ok(()), Err)
+    }
+
+    /// Strips that would keep one thread busy while the others have nothing left: collected one
+    /// after the other, and swept by all.
+    fn pair_heavy(&mut self, boxes: &Boxes, axes: Axes, workers: &Workers, found: &mut PairBuffer) {
+        for strip in (0..self.deal.strips).filter(|&strip| self.deal.size(strip) > HEAVY) {
+            let mut room = take_room(&self.rooms);
+            room.collect(&self.deal, strip, axes, &self.groups);
+            let first = self.work.len();
+            self.work.resize_with(first + LANES, StripWork::default);
+            let lanes = Regions::new(found.lanes(LANES), |part| part);
+            let work = Regions::new(&mut self.work[first..], |part| part);
+            let groups = &self.groups;
+            for_each_region(workers, 0..LANES, (work, lanes), &|part, (work, lane)| {
+                work[0] = room.sweep(boxes, groups, &mut lane[0], part, LANES);
+            });
+            give_room(&self.rooms, room);
+        }
     }
 
     /// By how much the strips' numbers of homes miss their mean, as a share of it.

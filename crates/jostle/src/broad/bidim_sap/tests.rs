@@ -190,6 +190,32 @@ fn large_boxes_do_not_multiply_memory() {
 }
 
 #[test]
+fn a_heavy_strip_is_swept_by_all_threads() {
+    // One strip, because everything begins at the same place on the primary axis; neighbours
+    // along the secondary one touch.
+    let count = 150_000;
+    let at = |k: usize| ((k * 7919) % count) as f32;
+    let aabbs: Vec<Aabb> =
+        (0..count).map(|k| Aabb::new([0.0, at(k), 0.0], [1.0, at(k) + 1.0, 0.0])).collect();
+    let mut expected = None;
+    for threads in [1, 3] {
+        let mut boxes = Boxes::new();
+        boxes.insert_all(&aabbs, Filter::ALL).unwrap();
+        let axes = AxisRule::Fixed(Axis::X, Axis::Y);
+        let options = BidimOptions { axes, ..BidimOptions::default() };
+        let mut broad = BidimSap::with_options(&Workers::new(threads).unwrap(), options);
+        let mut found = PairBuffer::new();
+        broad.update(&boxes, &mut found).unwrap();
+        assert!(broad.stats().count("deviation of tests").unwrap() < 1.0, "work is shared");
+        let pairs: Vec<Pair> = found.iter().collect();
+        assert_eq!(pairs.len(), count - 1);
+        let touch = |pair: &Pair| (at(pair.a().index()) - at(pair.b().index())).abs() == 1.0;
+        assert!(pairs.iter().all(touch));
+        assert_eq!(expected.get_or_insert_with(|| pairs.clone()), &pairs);
+    }
+}
+
+#[test]
 fn nothing_changed_costs_nothing() {
     let mut detector = detector(BidimOptions::default(), 1);
     detector.boxes_mut().insert_all(&cloud(1000, 0.1, [1.0; 3], 9), Filter::ALL).unwrap();
