@@ -1,1 +1,7 @@
-//! Part of Jostle.
+//! Jostle beside its rivals: the same frames, one after the other in one run, the same number of
+//! pairs demanded of everyone. See the `rivals` binary.
+
+#![forbid(unsafe_code)]
+
+pub mod contest;
+pub mod rivals;
