@@ -1,4 +1,55 @@
 //! `bidim-sap`: the parallel bi-dimensional sweep and prune, for millions of boxes.
+//!
+//! Two axes are sorted. The first divides the boxes: each has a range of candidates that overlap
+//! it there. The second is swept, and only boxes that are open on it *and* candidates on the
+//! first are tested. Both stages are cut into partitions that need no locks and find each pair
+//! once. The third axis rests, and takes the place of a swept one on which boxes cluster. From
+//! G. Capannini and T. Larsson, *Adaptive Collision Culling for Large-Scale Simulations by a
+//! Parallel Sweep and Prune Algorithm*.
+//!
+//! ```text
+//! axes     choose the two axes on which fewest sampled boxes overlap      axes.rs
+//! sort     Trees: both axes, by boundaries kept from the last frame       ds/radix_sort.rs
+//!          Strips: deal boxes to strips of the first, sort each strip     strips.rs, bounds.rs
+//! range    Trees: ranks and candidate ranges by prefix sums of trees      candidates.rs
+//! pair     Trees: each partition sweeps all endpoints of the second axis  pairing.rs
+//!          Strips: each strip sweeps its own boxes, in vectors            strip_sweep.rs
+//! ```
+//!
+//! [`Division::Trees`] is the paper, [`Division::Strips`] the default. Both give the same pairs,
+//! the same ones in the same order for every number of threads: partitions depend on the boxes
+//! alone, and idle threads steal them.
+//!
+//! **Cost.** With `f` the share of pairs that overlap on an axis, about `f₁ f₂ n²/2` tests:
+//! `n^(4/3)` in a cube of constant density, 110 a box for a million boxes at density 0.35. Memory
+//! beyond boxes and output: strips about 45 bytes a box, at most 85 where large boxes reach over
+//! many strips; trees about 65.
+//!
+//! **Choose it** for crowded worlds in which most boxes move: hundreds of thousands to millions,
+//! any mixture of sizes, no parameter. **Not** where few move (a persistent algorithm does less)
+//! or where boxes crowd on two axes at once (needles, one axis worlds): tests become those of a
+//! one-axis sweep. Boxes that did not change since the last step cost nothing if none did.
+//!
+//! **Departures of strips from the paper**
+//! 1. Every partition of the paper sweeps the endpoints of all boxes and skips most; with m
+//!    partitions that is `2 n m` steps. A box is dealt to the strips it reaches instead, 1.5 on
+//!    average.
+//! 2. In a strip no set of open boxes is kept. Low ends alone are sorted, and each box looks
+//!    forward until boxes begin after its end; these are exactly the pairs open together. The
+//!    tested bounds lie in the order of the sweep, so tests run sixteen at a time.
+//! 3. Strips are cut at quantiles of a fresh sample, so a teleport costs no balance; the paper's
+//!    kept boundaries need a sorted axis, which strips do without.
+//! 4. Axes are chosen by the crowding of a sample, not by dispersion, which sees a cluster only
+//!    while it forms. A change must promise a quarter of the tests, so near ties do not flip-flop.
+//! 5. Boxes that can never pair (still ones, filtered groups) are swept apart.
+//!
+//! **Measured** (a million boxes, density 0.35, one thread, processor time): the paper's sequential
+//! version takes about 20 times as long as strips, most of it in following bits of the tree to boxes
+//! that miss; the tests are 0.8 times as many. Tried and lost: fetching the boxes of a strip by
+//! slot instead of copying them when dealt (collecting takes 1.7 times as long, cache and page
+//! misses); strips as wide as a box, or half (1.1 and 1.4 times the whole: more visits); columns
+//! with unaligned vectors instead of blocks (1.3 times the whole); a search over all bounds
+//! instead of a table (dealing takes 1.3 times as long).
 
 use crate::aabb::Axis;
 use crate::boxes::{Boxes, Follower};
