@@ -15,6 +15,7 @@ use crate::stats::Stats;
 use queries::BoxQueries;
 
 pub mod auto;
+pub mod bidim_sap;
 pub mod brute_force;
 pub mod grid_sweep;
 
@@ -159,6 +160,8 @@ algorithms! {
     GridSweep = "grid-sweep", grid_sweep::GridSweep::new, "Columns of a grid across the sweep axis, each swept on its own.";
 
     Bvh = "bvh", bvh::Bvh::new, "Trees of eight: one of what moves, a few of what rests; carries the queries.";
+
+    BidimSap = "bidim-sap", bidim_sap::BidimSap::new, "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

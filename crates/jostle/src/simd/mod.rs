@@ -4,3 +4,5 @@ pub(crate) mod column;
 pub(crate) mod prefetch;
 
 pub(crate) mod node8;
+
+pub(crate) mod forward;
