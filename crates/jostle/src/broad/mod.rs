@@ -14,7 +14,10 @@ use crate::stats::Stats;
 
 pub mod auto;
 pub mod brute_force;
+pub mod endpoint;
 pub mod groups;
+pub mod past;
+pub mod sap;
 pub mod sort_sweep;
 
 /// How an update is to be read.
@@ -144,6 +147,7 @@ macro_rules! algorithms {
 algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
+    Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 
