@@ -149,7 +149,12 @@ impl Detector {
 
     /// Exchanges the algorithm. Pairs and events go on as if nothing had happened.
     pub fn set_algorithm(&mut self, algorithm: Algorithm) {
-        self.broad = algorithm.build(&self.workers);
+        self.replace_broad_phase(algorithm, algorithm.build(&self.workers));
+    }
+
+    /// Exchanges the broad phase for one of the caller's.
+    pub fn replace_broad_phase(&mut self, algorithm: Algorithm, broad: Box<dyn BroadPhase>) {
+        self.broad = broad;
         self.algorithm = algorithm;
     }
 

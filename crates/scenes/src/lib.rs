@@ -18,11 +18,16 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod io;
 mod math;
 mod motion;
 mod rng;
 mod scene;
 
 pub use catalog::{ParamInfo, SceneError, SceneInfo};
+pub use io::{
+    FileError, FileFault, FrameReader, FrameWriter, Invalid, SkippedRow, read_boxes, read_pairs,
+    write_boxes, write_pairs,
+};
 pub use rng::Rng;
 pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};

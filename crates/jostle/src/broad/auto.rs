@@ -6,6 +6,8 @@
 //! tracker sees no difference and no event is lost. Every rule rests on a measurement that is
 //! written beside it.
 
+use std::fmt;
+
 use crate::boxes::Boxes;
 use crate::broad::{Algorithm, BroadPhase, Report};
 use crate::error::Error;
@@ -37,14 +39,33 @@ impl Observed {
     }
 }
 
-/// The algorithm for what is seen, and the reason in words.
-pub fn choose(observed: &Observed) -> (Algorithm, String) {
-    let boxes = observed.boxes;
-    if boxes <= FEW {
-        let reason = format!("{boxes} boxes: up to {FEW}, testing all pairs beats sorting them");
-        return (Algorithm::BruteForce, reason);
+/// An algorithm and the rule that named it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Why it is the right one, without the figures.
+    pub because: &'static str,
+    /// What was seen.
+    pub observed: Observed,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Observed { boxes, changed } = self.observed;
+        write!(f, "{}: {} ({boxes} boxes, ", self.algorithm, self.because)?;
+        write!(f, "{:.1} % changed)", 100.0 * changed)
     }
-    (Algorithm::SortSweep, format!("{boxes} boxes: too many to test all pairs"))
+}
+
+/// The algorithm for what is seen, and why.
+pub fn choose(observed: Observed) -> Choice {
+    let (algorithm, because) = if observed.boxes <= FEW {
+        (Algorithm::BruteForce, "for a few boxes, testing all pairs beats sorting them")
+    } else {
+        (Algorithm::SortSweep, "there are too many boxes to test all pairs")
+    };
+    Choice { algorithm, because, observed }
 }
 
 /// See the [module](self).
@@ -52,10 +73,10 @@ pub struct Auto {
     workers: Workers,
     chosen: Algorithm,
     inner: Box<dyn BroadPhase>,
-    reason: String,
+    /// The choice that the algorithm in use rests on; none before the first update.
+    choice: Option<Choice>,
     /// The other algorithm that the rules have named, and how often in a row.
     rival: (Algorithm, u32),
-    started: bool,
 }
 
 impl Auto {
@@ -66,9 +87,8 @@ impl Auto {
             workers: workers.clone(),
             chosen,
             inner: chosen.build(workers),
-            reason: "no boxes seen yet".into(),
+            choice: None,
             rival: (chosen, 0),
-            started: false,
         }
     }
 
@@ -78,8 +98,8 @@ impl Auto {
     }
 
     fn consider(&mut self, boxes: &Boxes) {
-        let observed = Observed::new(boxes);
-        let (wanted, reason) = choose(&observed);
+        let choice = choose(Observed::new(boxes));
+        let wanted = choice.algorithm;
         if wanted == self.chosen {
             self.rival.1 = 0;
         } else if self.rival.0 == wanted {
@@ -87,11 +107,11 @@ impl Auto {
         } else {
             self.rival = (wanted, 1);
         }
-        if !self.started || self.rival.1 >= PATIENCE {
+        if self.choice.is_none() || self.rival.1 >= PATIENCE {
             self.take(wanted);
         }
         if wanted == self.chosen {
-            self.reason = reason;
+            self.choice = Some(choice);
         }
     }
 
@@ -107,7 +127,6 @@ impl Auto {
 impl BroadPhase for Auto {
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.consider(boxes);
-        self.started = true;
         self.inner.update(boxes, found)
     }
 
@@ -116,7 +135,7 @@ impl BroadPhase for Auto {
     }
 
     fn reason(&self) -> Option<String> {
-        Some(format!("{}: {}", self.chosen, self.reason))
+        self.choice.map(|choice| choice.to_string())
     }
 
     fn validate(&self, boxes: &Boxes) {
@@ -147,6 +166,6 @@ mod tests {
         }
         assert_eq!(auto.chosen(), Algorithm::BruteForce);
         assert_eq!(found.len(), 45);
-        assert!(auto.reason().unwrap().starts_with("brute-force: 10 boxes"));
+        assert!(auto.reason().unwrap().contains("(10 boxes"));
     }
 }

@@ -89,8 +89,8 @@ impl Body {
 
     fn fly(&mut self, world: &Aabb) {
         let half = self.half_extents();
-        for k in 0..3 {
-            let (low, high) = (world.min[k] + half[k], world.max[k] - half[k]);
+        for (k, half) in half.into_iter().enumerate() {
+            let (low, high) = (world.min[k] + half, world.max[k] - half);
             let at = self.centre[k] + self.velocity[k];
             let speed = self.velocity[k].abs();
             if at < low {

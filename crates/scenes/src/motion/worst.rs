@@ -90,7 +90,9 @@ impl Motion for Worst {
 
 impl Swing {
     fn at(&self, wave: f32) -> Aabb {
-        let shifted = |bound: [f32; 3]| std::array::from_fn(|k| bound[k] + self.way[k] * wave);
+        // Adding zero would turn a minus zero into a zero.
+        let shift = |bound: f32, way: f32| if way == 0.0 { bound } else { bound + way * wave };
+        let shifted = |bound: [f32; 3]| std::array::from_fn(|k| shift(bound[k], self.way[k]));
         Aabb::new(shifted(self.base.min), shifted(self.base.max))
     }
 }
@@ -210,7 +212,7 @@ fn huge_sheet(number: usize, of: usize) -> Swing {
 
 /// A rod without ends along y, on a grid across; it meets its eight neighbours.
 fn infinite_rod(column: usize, row: usize, rng: &mut Rng) -> Swing {
-    let (x, z) = (1.0 + column as f32, row as f32);
+    let (x, z) = (1.0 + column as f32 + rng.between(0.0, 0.2), row as f32);
     let base = Aabb::new([x, f32::NEG_INFINITY, z], [x + 1.1, f32::INFINITY, z + 1.1]);
     Swing { base, way: [rng.between(-0.4, 0.4), 0.0, 0.0], period: 30 }
 }
@@ -227,7 +229,7 @@ fn subnormal(number: usize, start: f32) -> Swing {
 /// A point among the largest numbers on the negative side.
 fn far_point(number: usize, of: usize) -> Swing {
     let share = number as f32 / of as f32;
-    let corner = if number % 2 == 0 { f32::MAX } else { f32::MIN };
+    let corner = if number.is_multiple_of(2) { f32::MAX } else { f32::MIN };
     let base = Aabb::point([f32::MIN * (0.5 + 0.5 * share), corner, -corner]);
     Swing { base, way: [0.0; 3], period: 2 }
 }

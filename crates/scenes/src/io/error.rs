@@ -1,0 +1,219 @@
+//! What can be wrong with a file, said so that the reader knows where to look and what to do.
+
+use jostle::BoxFault;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error in a file: which one, where in it, and what is wrong.
+#[derive(Debug)]
+pub struct FileError {
+    path: PathBuf,
+    frame: Option<usize>,
+    row: Option<usize>,
+    line: Option<u64>,
+    fault: FileFault,
+}
+
+/// What is wrong with a file.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FileFault {
+    /// The operating system refused.
+    Io(io::Error),
+    /// The name ends neither in `.npy` nor in `.csv`.
+    Ending,
+    /// There is nothing in the file.
+    Empty,
+    /// The file does not begin like an npy file, or its header cannot be read.
+    Header(&'static str),
+    /// The numbers are of a type that is not read here.
+    Type {
+        /// The type as the file states it.
+        found: String,
+        /// The types that are read.
+        wanted: &'static str,
+    },
+    /// The array is stored column by column.
+    FortranOrder,
+    /// The array has a shape that is not read here.
+    Shape {
+        /// The shape as the file states it.
+        found: Vec<u64>,
+        /// The shapes that are read.
+        wanted: &'static str,
+    },
+    /// The file has fewer or more bytes than its header states.
+    Length {
+        /// Bytes the header asks for, header included.
+        wanted: u64,
+        /// Bytes there are.
+        found: u64,
+    },
+    /// A line of a csv file has the wrong number of columns.
+    Columns {
+        /// Columns there should be.
+        wanted: usize,
+        /// Columns there are.
+        found: usize,
+    },
+    /// A cell of a csv file is not a number.
+    NotANumber {
+        /// The column's name.
+        column: &'static str,
+        /// What is there instead.
+        text: String,
+    },
+    /// A csv file is not text in UTF-8.
+    NotText,
+    /// A row is not a box.
+    Box(BoxFault),
+    /// A csv file holds one frame; this many were to be written.
+    OneFrame(usize),
+    /// A frame to be written has another number of boxes than declared.
+    BoxCount {
+        /// Boxes declared.
+        wanted: usize,
+        /// Boxes given.
+        found: usize,
+    },
+    /// More frames were given than declared.
+    TooManyFrames(usize),
+    /// One frame was asked for, and the file holds another number.
+    NotOneFrame(usize),
+}
+
+impl FileError {
+    pub(super) fn new(path: &Path, fault: FileFault) -> FileError {
+        FileError { path: path.to_owned(), frame: None, row: None, line: None, fault }
+    }
+
+    pub(super) fn io(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
+        move |error| FileError::new(path, FileFault::Io(error))
+    }
+
+    pub(super) fn at_frame(mut self, frame: usize) -> FileError {
+        self.frame = Some(frame);
+        self
+    }
+
+    pub(super) fn at_row(mut self, row: usize) -> FileError {
+        self.row = Some(row);
+        self
+    }
+
+    pub(super) fn at_line(mut self, line: u64) -> FileError {
+        self.line = Some(line);
+        self
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The frame, from 0, where the fault belongs to one of a sequence.
+    pub fn frame(&self) -> Option<usize> {
+        self.frame
+    }
+
+    /// The row, from 0, where the fault belongs to one.
+    pub fn row(&self) -> Option<usize> {
+        self.row
+    }
+
+    /// What is wrong.
+    pub fn fault(&self) -> &FileFault {
+        &self.fault
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path.display())?;
+        if let Some(frame) = self.frame {
+            write!(f, "frame {frame}, ")?;
+        }
+        match (self.row, self.line) {
+            (Some(row), Some(line)) => write!(f, "row {row} (line {line}): ")?,
+            (Some(row), None) => write!(f, "row {row}: ")?,
+            (None, Some(line)) => write!(f, "line {line}: ")?,
+            (None, None) => {}
+        }
+        self.fault.fmt(f)
+    }
+}
+
+impl fmt::Display for FileFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileFault::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+                write!(f, "there is no such file or folder; check the path")
+            }
+            FileFault::Io(error) => error.fmt(f),
+            FileFault::Ending => write!(f, "the name must end in .npy or .csv"),
+            FileFault::Empty => write!(f, "the file is empty; it should hold rows of six numbers"),
+            FileFault::Header(what) => {
+                write!(f, "not a readable npy file: {what}; write it with numpy.save")
+            }
+            FileFault::Type { found, wanted } => {
+                write!(f, "numbers are of type {found}; convert them to {wanted}")
+            }
+            FileFault::FortranOrder => write!(
+                f,
+                "the array is stored in Fortran order; save numpy.ascontiguousarray(array) instead"
+            ),
+            FileFault::Shape { found, wanted } => {
+                write!(f, "the array has shape {}; it must be {wanted}", shape_text(found))
+            }
+            FileFault::Length { wanted, found } if found < wanted => write!(
+                f,
+                "the file is cut off: its header asks for {wanted} bytes, it has {found}; \
+                 write or copy it again"
+            ),
+            FileFault::Length { wanted, found } => write!(
+                f,
+                "the file has {found} bytes, {} more than its header asks for; \
+                 save one array per file",
+                found - wanted
+            ),
+            FileFault::Columns { wanted, found } => {
+                write!(f, "{found} columns; every line needs {wanted}, separated by commas")
+            }
+            FileFault::NotANumber { column, text } => {
+                write!(f, "column {column} holds {text:?}, which is not a number")
+            }
+            FileFault::NotText => write!(f, "not text in UTF-8; is it really a csv file?"),
+            FileFault::Box(fault) => fault.fmt(f),
+            FileFault::OneFrame(frames) => {
+                write!(f, "a csv file holds one frame, not {frames}; choose a name ending in .npy")
+            }
+            FileFault::BoxCount { wanted, found } => {
+                write!(f, "{found} boxes given where each frame of the file has {wanted}")
+            }
+            FileFault::TooManyFrames(frames) => {
+                write!(f, "more frames given than the {frames} the file was made for")
+            }
+            FileFault::NotOneFrame(frames) => {
+                write!(f, "the file holds {frames} frames where one is wanted")
+            }
+        }
+    }
+}
+
+/// A shape as Python writes it.
+fn shape_text(shape: &[u64]) -> String {
+    let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    format!("({}{comma})", sizes.join(", "))
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.fault {
+            FileFault::Io(error) => Some(error),
+            FileFault::Box(fault) => Some(fault),
+            _ => None,
+        }
+    }
+}

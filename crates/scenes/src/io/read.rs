@@ -1,0 +1,173 @@
+//! [`FrameReader`]: frames of boxes out of a file.
+
+use super::csv::CsvFrame;
+use super::npy::NpyFrames;
+use super::{FileError, FileFault, Format, csv};
+use jostle::{Aabb, BoxFault};
+use std::path::{Path, PathBuf};
+
+/// What to do with rows that are not boxes: NaN, or min above max.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Invalid {
+    /// Stop with an error at the first one.
+    #[default]
+    Refuse,
+    /// Leave them out and list them.
+    Skip,
+}
+
+/// A row that was left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SkippedRow {
+    /// The row in the file's frame, from 0.
+    pub row: usize,
+    /// Why it is not a box.
+    pub fault: BoxFault,
+}
+
+enum Source {
+    Npy(NpyFrames),
+    Csv(CsvFrame),
+}
+
+/// Reads a file of boxes frame by frame, in the memory of one frame.
+///
+/// ```no_run
+/// use jostle_scenes::FrameReader;
+///
+/// let mut reader = FrameReader::open("boxes.npy")?;
+/// let mut boxes = Vec::new();
+/// while let Some(frame) = reader.next_frame(&mut boxes)? {
+///     println!("frame {frame} of {}: {} boxes", reader.frames(), boxes.len());
+/// }
+/// # Ok::<(), jostle_scenes::FileError>(())
+/// ```
+pub struct FrameReader {
+    path: PathBuf,
+    source: Source,
+    invalid: Invalid,
+    next: usize,
+    rows: Vec<u32>,
+    skipped: Vec<SkippedRow>,
+}
+
+impl FrameReader {
+    /// Opens a file; a row that is not a box is an error.
+    pub fn open(path: impl AsRef<Path>) -> Result<FrameReader, FileError> {
+        FrameReader::open_with(path, Invalid::Refuse)
+    }
+
+    /// Opens a file. Its form is checked here, its numbers when their frame is read.
+    pub fn open_with(path: impl AsRef<Path>, invalid: Invalid) -> Result<FrameReader, FileError> {
+        let path = path.as_ref();
+        let source = match Format::of(path)? {
+            Format::Npy => Source::Npy(NpyFrames::open(path)?),
+            Format::Csv => Source::Csv(csv::read_boxes(path)?),
+        };
+        let (rows, skipped) = (Vec::new(), Vec::new());
+        Ok(FrameReader { path: path.to_owned(), source, invalid, next: 0, rows, skipped })
+    }
+
+    /// The number of frames in the file.
+    pub fn frames(&self) -> usize {
+        match &self.source {
+            Source::Npy(npy) => npy.frames,
+            Source::Csv(_) => 1,
+        }
+    }
+
+    /// The number of rows in each frame, those that are not boxes included.
+    pub fn boxes(&self) -> usize {
+        match &self.source {
+            Source::Npy(npy) => npy.boxes,
+            Source::Csv(csv) => csv.boxes.len(),
+        }
+    }
+
+    /// True for a file of shape (frames, n, 6), even with a single frame.
+    pub fn is_sequence(&self) -> bool {
+        matches!(&self.source, Source::Npy(npy) if npy.sequence)
+    }
+
+    /// Replaces the content of `out` by the next frame and returns its number; `None` after the
+    /// last. After an error nothing more is read.
+    pub fn next_frame(&mut self, out: &mut Vec<Aabb>) -> Result<Option<usize>, FileError> {
+        out.clear();
+        self.rows.clear();
+        self.skipped.clear();
+        let frame = self.next;
+        if frame >= self.frames() {
+            return Ok(None);
+        }
+        self.next = usize::MAX;
+        self.fill(frame, out)?;
+        self.check(frame, out)?;
+        self.next = frame + 1;
+        Ok(Some(frame))
+    }
+
+    fn fill(&mut self, frame: usize, out: &mut Vec<Aabb>) -> Result<(), FileError> {
+        match &mut self.source {
+            Source::Csv(csv) => out.extend_from_slice(&csv.boxes),
+            Source::Npy(npy) => npy.read_frame(out).map_err(|fault| {
+                let error = FileError::new(&self.path, fault);
+                if npy.sequence { error.at_frame(frame) } else { error }
+            })?,
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, frame: usize, out: &mut Vec<Aabb>) -> Result<(), FileError> {
+        let faults = out.iter().enumerate().map(|(row, aabb)| (row, aabb.check().err()));
+        let first = faults.filter_map(|(row, fault)| Some((row, fault?))).next();
+        let Some((row, fault)) = first else {
+            return Ok(());
+        };
+        if self.invalid == Invalid::Refuse {
+            return Err(self.row_error(frame, row, fault));
+        }
+        let (rows, skipped) = (&mut self.rows, &mut self.skipped);
+        let mut row = 0;
+        out.retain(|aabb| {
+            let fault = aabb.check().err();
+            match fault {
+                None => rows.push(row as u32),
+                Some(fault) => skipped.push(SkippedRow { row, fault }),
+            }
+            row += 1;
+            fault.is_none()
+        });
+        Ok(())
+    }
+
+    fn row_error(&self, frame: usize, row: usize, fault: BoxFault) -> FileError {
+        let error = FileError::new(&self.path, FileFault::Box(fault)).at_row(row);
+        match &self.source {
+            Source::Csv(csv) => error.at_line(csv.lines[row]),
+            Source::Npy(npy) if npy.sequence => error.at_frame(frame),
+            Source::Npy(_) => error,
+        }
+    }
+
+    /// For each box of the last frame its row in the file; `None` where no row was left out, so
+    /// that index and row are the same.
+    pub fn rows(&self) -> Option<&[u32]> {
+        (!self.skipped.is_empty()).then_some(&self.rows[..])
+    }
+
+    /// The rows of the last frame that were left out, ascending.
+    pub fn skipped(&self) -> &[SkippedRow] {
+        &self.skipped
+    }
+}
+
+/// Reads a file that holds one frame; a row that is not a box is an error.
+pub fn read_boxes(path: impl AsRef<Path>) -> Result<Vec<Aabb>, FileError> {
+    let mut reader = FrameReader::open(path)?;
+    if reader.frames() != 1 {
+        return Err(FileError::new(&reader.path, FileFault::NotOneFrame(reader.frames())));
+    }
+    let mut boxes = Vec::new();
+    reader.next_frame(&mut boxes)?;
+    Ok(boxes)
+}

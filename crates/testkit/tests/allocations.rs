@@ -1,0 +1,46 @@
+//! After warm-up a step allocates nothing on one thread.
+
+use allocation_counter::measure;
+use jostle::{Aabb, Algorithm, Detector, Filter};
+
+/// Boxes on circles of their own: the same sizes and crowding in every frame.
+fn frame(number: usize) -> Vec<Aabb> {
+    let turn = [[0.0, 0.0], [0.4, 0.1], [0.5, 0.5], [0.1, 0.4]][number % 4];
+    (0..3000usize)
+        .map(|k| {
+            let at = [k % 15, k / 15 % 15, k / 225].map(|c| c as f32 * 1.1);
+            let at = [at[0] + turn[k % 2], at[1] + turn[(k + 1) % 2], at[2]];
+            Aabb::new(at, at.map(|c| c + 1.0))
+        })
+        .collect()
+}
+
+#[test]
+fn a_step_allocates_nothing_after_warm_up() {
+    let frames: Vec<Vec<Aabb>> = (0..4).map(frame).collect();
+    for &algorithm in Algorithm::ALL {
+        for filter in [Filter::ALL, Filter::ALL.owned_by(3)] {
+            let mut detector = Detector::new(algorithm);
+            let (free, owned) = frames[0].split_at(1500);
+            detector.boxes_mut().insert_all(free, Filter::ALL).unwrap();
+            detector.boxes_mut().insert_all(owned, filter).unwrap();
+            let mut events = 0;
+            for step in 0..24 {
+                detector.boxes_mut().set_all(&frames[step % 4]).unwrap();
+                events += detector.step().unwrap().began.len();
+            }
+            assert!(events > 1000, "the scene must be lively: {events} events");
+            let counted = measure(|| {
+                for step in 24..36 {
+                    detector.boxes_mut().set_all(&frames[step % 4]).unwrap();
+                    detector.step().unwrap();
+                }
+            });
+            assert_eq!(
+                counted.count_total, 0,
+                "{algorithm} allocated {} bytes",
+                counted.bytes_total
+            );
+        }
+    }
+}
