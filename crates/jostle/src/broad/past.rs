@@ -17,6 +17,8 @@
 //!
 //! 24 bytes a box, and 16 more where filters are in use.
 
+use std::cmp::Ordering;
+
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::error::{Error, LimitReached};
@@ -160,7 +162,9 @@ impl<'a> Judge<'a> {
     fn gains_first(&self, place: usize, lower: u32, upper: u32) -> bool {
         let (a, b) = (&self.then[lower as usize], &self.then[upper as usize]);
         let axis = self.order[place];
-        !(a.min[axis] <= b.max[axis])
+        // Not "behind": a box that was nowhere has no place and counts as apart.
+        let apart = a.min[axis].partial_cmp(&b.max[axis]).is_none_or(Ordering::is_gt);
+        apart
             && self.order[..place].iter().all(|&axis| overlap_on(a, b, axis))
             && self.allowed(lower, upper)
             && !self.was_hidden_pair(lower, upper)

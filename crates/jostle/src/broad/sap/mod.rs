@@ -161,7 +161,7 @@ impl Sap {
     /// Finds all pairs from scratch.
     fn build(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         let report = self.finder.update(boxes, found)?;
-        let tests = self.finder.stats().tests;
+        let tests = self.finder.tests();
         self.counts.tests += tests;
         self.counts.rebuilt = true;
         self.build_work = tests as f64 / boxes.len().max(1) as f64 + SORT_WORK as f64;
