@@ -14,6 +14,7 @@ use crate::stats::Stats;
 
 pub mod auto;
 pub mod brute_force;
+pub mod effort;
 pub mod endpoint;
 pub mod groups;
 pub mod past;
