@@ -19,6 +19,7 @@ pub mod endpoint;
 pub mod groups;
 pub mod past;
 pub mod sap;
+pub mod simd_sap;
 pub mod sort_sweep;
 
 /// How an update is to be read.
@@ -149,6 +150,7 @@ algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
     Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
+    SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

@@ -384,4 +384,4 @@ impl Leaps {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
