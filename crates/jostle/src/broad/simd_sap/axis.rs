@@ -143,25 +143,14 @@ impl AxisList {
         self.changed.clear();
         differences(&self.ids, &self.previous, &mut self.changed);
         self.work.changed = self.changed.len() as u64;
-        self.work.swaps = self.way();
-        let within = self.work.swaps <= task.budget;
-        let result = match task.retest {
-            _ if !within => Err(Stop::Budget),
-            Retest::Passed => self.retest_passed(task, lane),
-            Retest::Between | Retest::All => Ok(()),
-        };
-        if task.retest != Retest::Passed && within {
-            self.old_ranks.clone_from(&self.ranks);
+        if task.retest == Retest::Passed {
+            return self.retest_passed(task, lane);
         }
+        self.old_ranks.clone_from(&self.ranks);
         for &place in &self.changed {
             self.ranks[rank_place(self.ids[place as usize])] = place;
         }
-        match task.retest {
-            Retest::Between if within => self.retest_between(task),
-            Retest::All if within => self.retest_all(task),
-            _ => {}
-        }
-        result
+        self.retest_boxes(task)
     }
 
     fn renew(&mut self, task: &Task<'_>) {
@@ -191,63 +180,62 @@ impl AxisList {
         }
     }
 
-    /// By how many places the changed ends moved, all together.
-    fn way(&self) -> u64 {
-        let way = |&place: &u32| {
-            u64::from(self.ranks[rank_place(self.ids[place as usize])].abs_diff(place))
-        };
-        self.changed.iter().map(way).sum()
-    }
-
     /// Each end against those that it changed places with. One that moved right meets them in
     /// the new order, between its old place and its new one; one that moved left in the old
     /// order. For two ends that changed places, exactly one of them sees the other: call the one
     /// that was left `e` (from p to p'), the other `q` (from r to r'), so p < r and r' < p'. If
     /// r' >= p, then `e` moved right and sees `q` at r'; otherwise `q` moved left and sees `e` at p.
+    ///
+    /// Every end gets its new rank, whatever happens.
     fn retest_passed(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+        let mut result = Ok(());
         for &place in &self.changed {
-            let id = self.ids[place as usize];
-            let (from, to) = (self.ranks[rank_place(id)] as usize, place as usize);
+            let (id, to) = (self.ids[place as usize], place as usize);
+            let from = std::mem::replace(&mut self.ranks[rank_place(id)], place) as usize;
+            self.work.swaps += from.abs_diff(to) as u64;
+            if result.is_err() {
+                continue;
+            }
             let right = to > from;
             let passed = if right { &self.ids[from..to] } else { &self.previous[to + 1..from] };
             self.work.tests += passed.len() as u64;
             // An upper end that moves right, or a lower one that moves left, can only begin pairs.
             if right == (id >= 0) {
-                gained(id, passed, task, lane)?;
+                result = gained(id, passed, task, lane);
             } else {
                 lost(id, passed, task, &mut self.ended);
             }
+            if self.work.tests > task.budget {
+                result = Err(Stop::Budget);
+            }
         }
-        Ok(())
+        result
     }
 
-    /// The thesis's first method: each changed box against those with an end between its own
-    /// ends, in the new order and in the old, and on the way from the one to the other.
-    fn retest_between(&mut self, task: &Task<'_>) {
+    /// The thesis's methods. The first: each changed box against those with an end between its
+    /// own ends, in the new order and in the old, and on the way from the one to the other. The
+    /// second: each changed box against every other.
+    fn retest_boxes(&mut self, task: &Task<'_>) -> Result<(), Stop> {
         for place in 0..self.changed.len() {
             let Some(slot) = self.first_mention(place) else { continue };
-            let old = &self.old_ranks[2 * slot as usize..][..2];
-            let new = &self.ranks[2 * slot as usize..][..2];
-            let range = old[0].min(new[0]) as usize..=old[1].max(new[1]) as usize;
-            self.work.tests += 2 * (range.end() - range.start() + 1) as u64;
-            for order in [&self.ids, &self.previous] {
-                for &other in &order[range.clone()] {
-                    judge_pair(task, slot, slot_of(other), &mut self.began, &mut self.ended);
+            if task.retest == Retest::All {
+                self.work.tests += self.ids.len() as u64;
+                changed_pairs(slot, &self.ids, task, &mut self.began, &mut self.ended);
+            } else {
+                let old = &self.old_ranks[2 * slot as usize..][..2];
+                let new = &self.ranks[2 * slot as usize..][..2];
+                let range = old[0].min(new[0]) as usize..=old[1].max(new[1]) as usize;
+                self.work.tests += 2 * (range.end() - range.start() + 1) as u64;
+                for order in [&self.ids, &self.previous] {
+                    let order = &order[range.clone()];
+                    changed_pairs(slot, order, task, &mut self.began, &mut self.ended);
                 }
             }
-        }
-    }
-
-    /// The thesis's second method: each changed box against every other.
-    fn retest_all(&mut self, task: &Task<'_>) {
-        for place in 0..self.changed.len() {
-            let Some(slot) = self.first_mention(place) else { continue };
-            self.work.tests += self.ids.len() as u64 / 2;
-            // Each box has one lower end in the list.
-            for &other in self.ids.iter().filter(|&&id| id < 0) {
-                judge_pair(task, slot, slot_of(other), &mut self.began, &mut self.ended);
+            if self.work.tests > task.budget {
+                return Err(Stop::Budget);
             }
         }
+        Ok(())
     }
 
     /// The box of a changed end, unless its other end speaks for it.
@@ -313,20 +301,27 @@ fn lost(id: i32, passed: &[i32], task: &Task<'_>, ended: &mut Vec<Pair>) {
     }
 }
 
-fn judge_pair(
-    task: &Task<'_>,
+/// The pairs of a box with those in a list of ends that began or ended.
+fn changed_pairs(
     slot: u32,
-    other: u32,
+    ends: &[i32],
+    task: &Task<'_>,
     began: &mut Vec<Pair>,
     ended: &mut Vec<Pair>,
 ) {
-    if slot == other {
-        return;
-    }
-    if task.judge.began(slot, other) {
-        began.push(Pair::new(BoxId::new(slot), BoxId::new(other)));
-    } else if task.judge.ended(slot, other) {
-        ended.push(Pair::new(BoxId::new(slot), BoxId::new(other)));
+    let (now, then) = (task.judge.now(), task.judge.then());
+    let (here, before) = (now[slot as usize], then[slot as usize]);
+    for other in ends.iter().filter(|&&end| end != PADDING).map(|&end| slot_of(end)) {
+        let overlap = here.overlaps(&now[other as usize]);
+        if overlap == before.overlaps(&then[other as usize]) || other == slot {
+            continue;
+        }
+        let pair = Pair::new(BoxId::new(slot), BoxId::new(other));
+        if task.judge.began(slot, other) {
+            began.push(pair);
+        } else if task.judge.ended(slot, other) {
+            ended.push(pair);
+        }
     }
 }
 

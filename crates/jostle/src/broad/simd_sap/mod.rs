@@ -295,7 +295,7 @@ impl BroadPhase for SimdSap {
         self.clock.start();
         (self.tests, self.swaps, self.splits, self.changed) = (0, 0, 0, 0);
         self.rebuilt = false;
-        let fits = boxes.slots() <= Endpoint::MAX_SLOTS;
+        let fits = boxes.slots() < Endpoint::MAX_SLOTS;
         let report = if self.follower.begin(boxes) {
             self.continue_with(boxes, found)?
         } else {
