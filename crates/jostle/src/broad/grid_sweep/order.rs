@@ -123,7 +123,8 @@ impl Sorted {
         entries: &mut [Entry],
         column: &mut Column,
     ) {
-        let key = |entry: &Entry| (groups.of(entry.id as usize), entry.aabb.min[axis] + 0.0, entry.id);
+        let key =
+            |entry: &Entry| (groups.of(entry.id as usize), entry.aabb.min[axis] + 0.0, entry.id);
         entries.sort_unstable_by(|one, other| {
             let (one, other) = (key(one), key(other));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
@@ -133,9 +134,11 @@ impl Sorted {
         self.keys.resize(entries.len(), 0);
         scatter(slots, entries, &self.keys, &mut [0]);
         self.ends.clear();
-        self.ends.extend((0..groups.count_of_groups()).map(|group| {
-            entries.partition_point(|entry| groups.of(entry.id as usize) <= group)
-        }));
+        self.ends.extend(
+            (0..groups.count_of_groups()).map(|group| {
+                entries.partition_point(|entry| groups.of(entry.id as usize) <= group)
+            }),
+        );
     }
 }
 

@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
-use super::{Entry, most_columns};
 use super::order::{Buckets, Order, Sorted};
 use super::plan::{Plan, Survey, cost_of_tests};
 use super::share::{Share, Ticket};
+use super::{Entry, most_columns};
 use crate::broad::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;

@@ -120,7 +120,8 @@ fn giants_among_many_take_bounded_memory() {
     for k in 0..200 {
         let plate = &mut aabbs[k * 97 + 1];
         let axis = k % 3;
-        plate.min = std::array::from_fn(|other| if other == axis { plate.min[other] } else { -1e9 });
+        plate.min =
+            std::array::from_fn(|other| if other == axis { plate.min[other] } else { -1e9 });
         plate.max = std::array::from_fn(|other| if other == axis { plate.max[other] } else { 1e9 });
     }
     let stats = check(&world(&aabbs));

@@ -25,8 +25,7 @@ pub(super) fn sweep(
 #[inline(always)]
 fn overlap(column: &Column, one: usize, other: usize) -> bool {
     let (low, high) = (&column.low, &column.high);
-    let on = |axis: usize| {
-        (low[axis][one] <= high[axis][other]) & (low[axis][other] <= high[axis][one])
-    };
+    let on =
+        |axis: usize| (low[axis][one] <= high[axis][other]) & (low[axis][other] <= high[axis][one]);
     on(0) & on(1) & on(2) & (column.marks[one] & column.marks[other] == 0)
 }
