@@ -1,6 +1,7 @@
 //! Jostle tells which of a million moving boxes touch, exactly and in real time.
 
 mod aabb;
+pub mod narrow;
 pub mod shape;
 mod simd;
 

@@ -1,0 +1,337 @@
+//! The one decision behind every question: which method answers for a pair, and what it says.
+//!
+//! Distance and depth are one signed number. Each pair of kinds has one way to find it, whatever was
+//! asked; a question only decides how early that way may end. So no two questions can contradict
+//! each other.
+
+use super::answer::{Ending, Method, Options, Signed, TOUCH};
+use super::box_box::{self, Axes};
+use super::cache::PairCache;
+use super::gjk::{self, End};
+use super::pair::{Core, Cores, must_swap, relative};
+use super::simplex::Simplex;
+use super::{closed, epa, half_space, isa_gjk, sat, witness};
+use crate::shape::{Pose, Shape};
+use glam::DVec3;
+use std::cell::RefCell;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// Touch or not.
+    Boolean,
+    /// The distance if there is one.
+    Distance,
+    /// Distance or depth.
+    Contact,
+}
+
+/// A question.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub goal: Goal,
+    pub options: Options,
+    /// Pairs proven to be further apart than this get no answer.
+    pub reach: f64,
+}
+
+/// A shape in its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed<'a> {
+    pub shape: &'a Shape,
+    pub pose: &'a Pose,
+}
+
+/// Gap of the bounds, relative to the size, at which iterations on polyhedra end.
+const POLYHEDRAL_GAP: f64 = 1e-13;
+/// The same for curved shapes, which approach their answer without ever reaching it.
+const CURVED_GAP: f64 = 2e-11;
+/// The same for the depth of curved shapes, where every digit takes a dozen more corners.
+const CURVED_DEPTH_GAP: f64 = 1e-9;
+/// Most steps of GJK; polyhedra end after ten, needles and thin curved shapes after a hundred.
+const GJK_STEPS: u32 = 256;
+/// Most corners of a polytope.
+const EPA_CORNERS: usize = 384;
+
+thread_local! {
+    static POLYTOPE: RefCell<epa::Polytope> = RefCell::default();
+}
+
+/// The size that tolerances refer to: the sum of the bounding radii, without half-spaces.
+pub(crate) fn size_of(a: &Shape, b: &Shape) -> f64 {
+    let radius = |shape: &Shape| if shape.is_bounded() { shape.bounding_radius() } else { 0.0 };
+    radius(a) + radius(b)
+}
+
+/// Answers in the world's frame. `None`: proven to be further apart than the reach.
+pub(crate) fn solve(
+    a: Placed<'_>,
+    b: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
+    let swapped = must_swap(a.shape, a.pose, b.shape, b.pose);
+    cache.orient(swapped);
+    let (first, second) = if swapped { (b, a) } else { (a, b) };
+    let answer = solve_ordered(first, second, request, cache)?;
+    Some(if swapped { answer.mirrored() } else { answer })
+}
+
+fn solve_ordered(
+    a: Placed<'_>,
+    b: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
+    if let Shape::Compound(_) = b.shape {
+        return pieces(b, a, request).map(Signed::mirrored);
+    }
+    match a.shape {
+        Shape::Compound(_) => pieces(a, b, request),
+        Shape::HalfSpace { normal, offset } => {
+            let answer = half_space::half_space_any(*normal, *offset, a.pose, b.shape, b.pose);
+            within(answer.grown(0.0, request.options.margin), request)
+        }
+        _ => convex(a, b, request, cache),
+    }
+}
+
+/// Drops answers beyond the reach.
+fn within(answer: Signed, request: &Request) -> Option<Signed> {
+    (answer.signed <= request.reach).then_some(answer)
+}
+
+/// A compound against anything: the least signed distance over its pieces, the first among equals.
+/// Pieces whose bounding spheres are further away than the best answer are skipped.
+fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<Signed> {
+    let Shape::Compound(parts) = compound.shape else { return None };
+    let mut best: Option<Signed> = None;
+    let mut request = *request;
+    for piece in parts.pieces() {
+        let pose = compound.pose.compose(&piece.pose);
+        let placed = Placed { shape: &piece.shape, pose: &pose };
+        if spheres_apart(placed, other, request.reach + request.options.margin) {
+            continue;
+        }
+        let answer = solve(placed, other, &request, &mut PairCache::default());
+        if let Some(answer) = answer
+            && best.is_none_or(|best| answer.signed < best.signed)
+        {
+            best = Some(answer);
+            request.reach = answer.signed.max(0.0);
+        }
+    }
+    best
+}
+
+/// Whether the bounding spheres are further apart than the reach.
+pub(crate) fn spheres_apart(a: Placed<'_>, b: Placed<'_>, reach: f64) -> bool {
+    let radii = a.shape.bounding_radius() + b.shape.bounding_radius();
+    let centers = (b.pose.translation() - a.pose.translation())
+        + b.pose.apply_vector(b.shape.center())
+        - a.pose.apply_vector(a.shape.center());
+    // An infinite radius or reach compares false, as it should.
+    centers.length() > (radii + reach) * (1.0 + 1e-12)
+}
+
+/// A pair of bounded convex shapes in the frame of the first.
+struct Ready<'a> {
+    cores: Cores<'a>,
+    radii: [f64; 2],
+    size: f64,
+    /// From b's center to a's.
+    between: DVec3,
+}
+
+fn convex(
+    a: Placed<'_>,
+    b: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
+    let size = size_of(a.shape, b.shape);
+    let radii = [a.shape.margin(), b.shape.margin() + request.options.margin];
+    if let (Shape::Sphere { .. }, Shape::Sphere { .. }) = (a.shape, b.shape) {
+        let offset = b.pose.translation() - a.pose.translation();
+        let mut answer = closed::point_point(offset, size).grown(radii[0], radii[1]);
+        answer.on_a += a.pose.translation();
+        return within(answer, request);
+    }
+    let b_in_a = relative(a.pose, b.pose);
+    let mut ready = Ready {
+        radii,
+        size,
+        between: a.shape.center() - b_in_a.apply(b.shape.center()),
+        cores: Cores {
+            a: Core::of(a.shape),
+            b: Core::of(b.shape),
+            b_in_a,
+            hints: cache.hints(),
+            searches: 0,
+        },
+    };
+    let answer = ready.answer(request, cache)?;
+    Some(Signed {
+        normal: a.pose.apply_vector(answer.normal),
+        on_a: a.pose.apply(answer.on_a),
+        ..answer
+    })
+}
+
+impl Ready<'_> {
+    fn answer(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        if request.options.method == Method::Auto
+            && let Some(cores) = self.closed_form()
+        {
+            return within(cores.grown(self.radii[0], self.radii[1]), request);
+        }
+        if let (Core::Box(half_a), Core::Box(half_b), Method::Auto) =
+            (self.cores.a, self.cores.b, request.options.method)
+        {
+            return self.boxes(half_a, half_b, request, cache);
+        }
+        if request.goal == Goal::Boolean {
+            return self.boolean(request, cache);
+        }
+        self.iterate(request, cache)
+    }
+
+    fn closed_form(&self) -> Option<Signed> {
+        let (pose, size) = (&self.cores.b_in_a, self.size);
+        match (self.cores.a, self.cores.b) {
+            (Core::Point, Core::Point) => Some(closed::point_point(pose.translation, size)),
+            (Core::Segment(half), Core::Point) => {
+                Some(closed::segment_point(half, pose.translation, size))
+            }
+            (Core::Segment(a), Core::Segment(b)) => Some(closed::segment_segment(a, b, pose, size)),
+            (Core::Box(half), Core::Point) => Some(closed::box_point(half, pose.translation, size)),
+            _ => None,
+        }
+    }
+
+    fn boxes(
+        &mut self,
+        half_a: DVec3,
+        half_b: DVec3,
+        request: &Request,
+        cache: &mut PairCache,
+    ) -> Option<Signed> {
+        match box_box::run(half_a, half_b, &self.cores.b_in_a) {
+            Axes::Separated(axis) => {
+                self.between = -axis;
+                match request.goal {
+                    Goal::Boolean => self.boolean(request, cache),
+                    _ => self.iterate(request, cache),
+                }
+            }
+            Axes::Overlapping { depth, normal } => {
+                let on_a = witness::deepest(&mut self.cores, normal);
+                let bound = 16.0 * f64::EPSILON * self.size;
+                let cores = Signed { signed: -depth, normal, on_a, bound, ending: Ending::Closed };
+                Some(cores.grown(0.0, self.radii[1]))
+            }
+        }
+    }
+
+    fn start(&self, cache: &PairCache) -> (Simplex, DVec3) {
+        let axis = if cache.axis() == DVec3::ZERO { self.between } else { cache.axis() };
+        (cache.simplex(&self.cores), axis)
+    }
+
+    /// A certain miss gives no answer, a hit one whose sign alone counts.
+    fn boolean(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        let (start, axis) = self.start(cache);
+        let radius = self.radii[0] + self.radii[1] + request.reach;
+        let found = isa_gjk::run(&mut self.cores, start, axis, radius, GJK_STEPS);
+        cache.keep(&found.simplex, found.axis, self.cores.hints);
+        let ending = if found.end == End::Stalled { Ending::Stalled } else { Ending::Converged };
+        let unmeasured = Signed {
+            signed: 0.0,
+            normal: DVec3::X,
+            on_a: DVec3::ZERO,
+            bound: f64::INFINITY,
+            ending,
+        };
+        found.hit.then_some(unmeasured)
+    }
+
+    fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        let (start, axis) = self.start(cache);
+        let radius = self.radii[0] + self.radii[1];
+        let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
+        let limits = gjk::Limits {
+            gap: gap * self.size,
+            touch: TOUCH * self.size,
+            cut_off: request.reach + radius,
+            steps: GJK_STEPS,
+        };
+        let found = gjk::run(&mut self.cores, start, axis, &limits);
+        cache.keep(&found.simplex, found.nearest, self.cores.hints);
+        let cores = match found.end {
+            End::CutOff => return None,
+            End::Overlap if request.goal == Goal::Contact => self.depth(&found, request),
+            _ => self.apart(&found),
+        };
+        Some(cores.grown(self.radii[0], self.radii[1]))
+    }
+
+    /// The answer of GJK. For overlapping cores without wish for depth: some common point.
+    fn apart(&self, found: &gjk::Outcome) -> Signed {
+        let (on_a, _) = found.simplex.witnesses();
+        let normal = if found.upper > 0.0 { -found.nearest / found.upper } else { DVec3::X };
+        Signed {
+            signed: found.upper,
+            normal,
+            on_a,
+            bound: found.upper - found.lower + self.rounding(),
+            ending: self.ending_of(found.end, found.upper - found.lower),
+        }
+    }
+
+    /// A run that rounding ended at its goal has converged.
+    fn ending_of(&self, end: End, gap: f64) -> Ending {
+        match end {
+            _ if gap <= TOUCH * self.size => Ending::Converged,
+            End::Converged | End::Overlap | End::CutOff => Ending::Converged,
+            End::Stalled => Ending::Stalled,
+            End::StepLimit => Ending::StepLimit,
+        }
+    }
+
+    fn rounding(&self) -> f64 {
+        16.0 * f64::EPSILON * (self.size + self.between.length())
+    }
+
+    /// The depth of the cores, which overlap or touch.
+    fn depth(&mut self, found: &gjk::Outcome, request: &Request) -> Signed {
+        let polyhedral = self.cores.is_polyhedral();
+        if polyhedral && request.options.method == Method::GjkSat {
+            return self.depth_by_axes();
+        }
+        let limits = epa::Limits {
+            gap: if polyhedral { POLYHEDRAL_GAP * 10.0 } else { CURVED_DEPTH_GAP } * self.size,
+            flat: 1e-12 * self.size,
+            coplanar: 1e-14 * self.size,
+            corners: EPA_CORNERS,
+        };
+        let depth = POLYTOPE
+            .with_borrow_mut(|polytope| polytope.run(&mut self.cores, &found.simplex, &limits));
+        if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
+            return self.depth_by_axes();
+        }
+        let (on_a, _) = depth.face.witnesses();
+        Signed {
+            signed: -depth.upper,
+            normal: depth.normal,
+            on_a,
+            bound: depth.upper - depth.lower + self.rounding(),
+            ending: self.ending_of(depth.end, depth.upper - depth.lower),
+        }
+    }
+
+    fn depth_by_axes(&mut self) -> Signed {
+        let sat::Outcome { normal, depth, .. } = sat::run(&mut self.cores);
+        let on_a = witness::deepest(&mut self.cores, normal);
+        Signed { signed: -depth, normal, on_a, bound: self.rounding(), ending: Ending::Closed }
+    }
+}
