@@ -120,6 +120,9 @@ fn rotated_hull(hull: &Hull, turn: DMat3) -> (DVec3, DVec3, f64) {
 fn half_space(normal: DVec3, offset: f64, pose: &Pose) -> Aabb {
     let PoseMatrix { rotation, translation } = pose.matrix();
     let normal = rotation * normal;
+    // Half a turn leaves the normal on its axis, but its length may round.
+    let turned = pose.rotation() != DQuat::IDENTITY;
+    let offset = if turned { offset + SLACK * offset.abs() } else { offset };
     let mut whole = Aabb::EVERYTHING;
     for k in 0..3 {
         let across = (normal[(k + 1) % 3], normal[(k + 2) % 3]);

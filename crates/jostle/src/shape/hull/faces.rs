@@ -7,8 +7,8 @@ use glam::DVec3;
 const NONE: u32 = u32::MAX;
 
 /// Merges neighbouring triangles that lie within `tolerance` of the plane of the largest of
-/// them. Returns the faces and, for each vertex, whether it has fewer than three faces: such a
-/// vertex lies inside a face or an edge and is not needed.
+/// them. Returns the faces and, for each vertex, whether it lies inside a face or an edge and
+/// is not needed.
 pub(super) fn merge_faces(
     points: &[DVec3],
     surface: &Surface,
@@ -34,7 +34,7 @@ pub(super) fn merge_faces(
             None => split(surface, &region, &mut face_of, &mut faces),
         }
     }
-    let lost = count_faces(points.len(), triangles, &face_of);
+    let lost = lost_vertices(points, &faces, &faces_of_vertices(triangles, &face_of), tolerance);
     (faces, lost)
 }
 
@@ -115,14 +115,74 @@ fn split(surface: &Surface, region: &[u32], face_of: &mut [u32], faces: &mut Lis
     }
 }
 
-fn count_faces(vertices: usize, triangles: &[[u32; 3]], face_of: &[u32]) -> Vec<bool> {
-    let couples = triangles
-        .iter()
-        .zip(face_of)
-        .flat_map(|(corners, &face)| corners.map(|corner| (corner, face)))
-        .collect();
-    let faces = Lists::from_couples(vertices, couples);
-    (0..vertices as u32).map(|vertex| faces.get(vertex).len() < 3).collect()
+fn faces_of_vertices(triangles: &[[u32; 3]], face_of: &[u32]) -> Vec<(u32, u32)> {
+    let corners = triangles.iter().zip(face_of);
+    corners.flat_map(|(corners, &face)| corners.map(|corner| (corner, face))).collect()
+}
+
+/// Vertices with one face are inside it. Vertices with two are between them, and needed unless
+/// they lie on the line between those that stay: on a thin plate front and back meet without
+/// a third face even at the corners.
+fn lost_vertices(
+    points: &[DVec3],
+    faces: &Lists,
+    couples: &[(u32, u32)],
+    tolerance: f64,
+) -> Vec<bool> {
+    let around = Lists::from_couples(points.len(), couples.to_vec());
+    let mut lost: Vec<bool> =
+        (0..points.len() as u32).map(|vertex| around.get(vertex).len() < 2).collect();
+    for face in 0..faces.len() as u32 {
+        let ring = faces.get(face);
+        // Each run of such vertices belongs to two rings; the lower face decides.
+        let between =
+            |&vertex: &u32| around.get(vertex).len() == 2 && around.get(vertex)[0] == face;
+        let Some(start) = ring.iter().position(|vertex| !between(vertex)) else {
+            // A ring of nothing else: its first vertex stays, whatever it is.
+            thin_run(points, ring, between, 0, tolerance, &mut lost);
+            continue;
+        };
+        thin_run(points, ring, between, start, tolerance, &mut lost);
+    }
+    lost
+}
+
+/// How many vertices in a row an edge may lose; each is checked against the final line.
+const LONGEST_RUN: usize = 64;
+
+/// Walks around a ring from a vertex that stays and loses what lies on the line from the last
+/// vertex that stayed to the next one.
+fn thin_run(
+    points: &[DVec3],
+    ring: &[u32],
+    between: impl Fn(&u32) -> bool,
+    start: usize,
+    tolerance: f64,
+    lost: &mut [bool],
+) {
+    let at = |position: usize| ring[(start + position) % ring.len()];
+    let mut anchor = at(0);
+    let mut run: Vec<u32> = Vec::new();
+    for position in 1..ring.len() {
+        let (vertex, next) = (at(position), at(position + 1));
+        run.push(vertex);
+        let (from, to) = (points[anchor as usize], points[next as usize]);
+        let straight = run.iter().all(|&v| near_line(points[v as usize], from, to, tolerance));
+        if between(&vertex) && straight && run.len() <= LONGEST_RUN {
+            lost[vertex as usize] = true;
+        } else {
+            anchor = vertex;
+            run.clear();
+        }
+    }
+}
+
+/// True where the point is within the tolerance of the segment.
+fn near_line(point: DVec3, from: DVec3, to: DVec3, tolerance: f64) -> bool {
+    let side = to - from;
+    let square = side.length_squared();
+    let along = if square > 0.0 { side.dot(point - from) / square } else { 0.0 };
+    (point - from - side * along.clamp(0.0, 1.0)).length() <= tolerance
 }
 
 fn cross(points: &[DVec3], [a, b, c]: [u32; 3]) -> DVec3 {

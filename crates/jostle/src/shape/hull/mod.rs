@@ -15,7 +15,7 @@ mod flat;
 mod icosphere;
 mod quickhull;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(super) use build::shell;
 

@@ -18,9 +18,11 @@
 //!    Arithmetic and Fast Robust Geometric Predicates*). The faces seen from a point are then
 //!    always a disc, no new triangle is degenerate, and the surface is exactly convex, flat
 //!    places included. Merging facets during the search, as Qhull does, is not needed.
-//! 2. Points count as above a face only if they are by more than `epsilon`, so rounding noise
-//!    on a flat side does not become vertices. Where a thin face makes the computed distance
-//!    doubtful, the exact sign decides instead.
+//! 2. Points within `epsilon` of the hull so far are left out, so rounding noise on a flat side
+//!    does not become vertices. The distance that counts is the one to the seen triangles: the
+//!    one to their planes is also small far beyond a sharp edge. Points are still handed on by
+//!    exact sign, because a point just above one face may be far above another, and only with
+//!    exact signs is it certain that a point outside is above one of the new faces.
 //! 3. Each point is added at most once and a point whose horizon is not one closed ring (only
 //!    possible when products underflow) is left out, so the loop ends on any input.
 //!
@@ -164,22 +166,11 @@ impl Builder<'_> {
     }
 
     /// Puts a point into the list of the first of the faces that it is above.
-    fn assign(&mut self, point: u32, faces: impl Iterator<Item = u32>) {
-        let at = self.points[point as usize];
-        for index in faces {
-            let face = &self.faces[index as usize];
-            let distance = face.normal.dot(at - face.origin);
-            let above = if distance > self.epsilon.max(face.doubt) {
-                true
-            } else if distance < -face.doubt || face.doubt <= self.epsilon {
-                false
-            } else {
-                self.sees(index, point)
-            };
-            if above {
-                self.put(point, index, distance);
-                return;
-            }
+    fn assign(&mut self, point: u32, mut faces: impl Iterator<Item = u32>) {
+        if let Some(face) = faces.find(|&face| self.sees(face, point)) {
+            let at = self.points[point as usize];
+            let Face { normal, origin, .. } = self.faces[face as usize];
+            self.put(point, face, normal.dot(at - origin));
         }
     }
 
@@ -193,31 +184,62 @@ impl Builder<'_> {
         face.first = point;
     }
 
-    /// Adds the furthest point of a face.
+    /// Adds the furthest point of a face, or one that is far from the hull.
     fn advance(&mut self, start: u32) {
         let face = &self.faces[start as usize];
         if !face.alive || face.first == NONE {
             return;
         }
         let point = face.furthest;
-        // A wrong distance to a thin face, or no closed horizon: the point is left out.
-        if !self.sees(start, point) || !self.find_horizon(start, point) {
-            self.drop_point(start, point);
+        let certain = face.furthest_distance > 2.0 * self.epsilon && face.doubt <= self.epsilon;
+        if certain && self.find_horizon(start, point) {
+            self.replace_seen(point);
             return;
         }
-        self.replace_seen(point);
+        // All points of this face are near its plane: look at them one by one.
+        while let Some(point) = self.take_point(start) {
+            if self.find_horizon(start, point) && self.is_far(point) {
+                self.replace_seen(point);
+                return;
+            }
+        }
     }
 
-    fn drop_point(&mut self, face: u32, dropped: u32) {
-        let mut point = std::mem::replace(&mut self.faces[face as usize].first, NONE);
-        while point != NONE {
-            let following = self.next[point as usize];
-            if point != dropped {
-                self.assign(point, std::iter::once(face));
-            }
-            point = following;
+    fn take_point(&mut self, face: u32) -> Option<u32> {
+        let face = &mut self.faces[face as usize];
+        let point = face.first;
+        if point == NONE {
+            return None;
         }
-        self.pending.push(face);
+        face.first = self.next[point as usize];
+        // Whichever is furthest now is near the plane as well.
+        face.furthest = face.first;
+        face.furthest_distance = 0.0;
+        Some(point)
+    }
+
+    /// True where the point is further than `epsilon` from every face it sees.
+    fn is_far(&self, point: u32) -> bool {
+        let at = self.points[point as usize];
+        let near = |&face: &u32| self.distance(&self.faces[face as usize], at) <= self.epsilon;
+        !self.seen.iter().any(near)
+    }
+
+    /// Distance from a triangle: to its plane over its inside, to its sides elsewhere.
+    fn distance(&self, face: &Face, point: DVec3) -> f64 {
+        let corners = face.corners.map(|corner| self.points[corner as usize]);
+        let sides = [0, 1, 2].map(|k| (corners[k], corners[(k + 1) % 3] - corners[k]));
+        let over =
+            |&(from, side): &(DVec3, DVec3)| face.normal.dot(side.cross(point - from)) >= 0.0;
+        // A thin triangle has no certain plane, but then its sides are near enough.
+        if face.doubt <= self.epsilon && sides.iter().all(over) {
+            return face.normal.dot(point - face.origin).abs();
+        }
+        let to_side = |&(from, side): &(DVec3, DVec3)| {
+            let along = side.dot(point - from) / side.length_squared();
+            (point - from - side * along.clamp(0.0, 1.0)).length()
+        };
+        sides.iter().map(to_side).fold(f64::INFINITY, f64::min)
     }
 
     /// Fills `seen`, and `ring` with the edges around it in order; false if they are no ring.
