@@ -1,1 +1,3 @@
 //! Part of Jostle.
+
+pub mod narrow;
