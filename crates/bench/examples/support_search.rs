@@ -15,12 +15,27 @@ fn main() {
     let repeats = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(15);
     println!("| vertices | directions | scan ns | climb | artificial | hierarchy | default |");
     println!("|---|---|---|---|---|---|---|");
-    for subdivisions in 0..=5 {
-        let sphere = Hull::icosphere(1.0, subdivisions).expect("a legal radius");
+    let mut spheres: Vec<Hull> =
+        (0..=5).map(|k| Hull::icosphere(1.0, k).expect("a legal radius")).collect();
+    spheres.extend([24, 56, 72, 96, 128].map(spiral));
+    spheres.sort_by_key(|sphere| sphere.vertices().len());
+    for sphere in spheres {
         for coherent in [false, true] {
             compare(&sphere, coherent, repeats);
         }
     }
+}
+
+/// A sphere of any number of vertices, on a spiral from pole to pole.
+fn spiral(count: u32) -> Hull {
+    let points: Vec<DVec3> = (0..count)
+        .map(|i| {
+            let y = (2.0 * f64::from(i) + 1.0) / f64::from(count) - 1.0;
+            let turn = DQuat::from_rotation_y(2.399_963_229_728_653 * f64::from(i));
+            turn * DVec3::new((1.0 - y * y).sqrt(), y, 0.0)
+        })
+        .collect();
+    Hull::new(&points).expect("a legal hull")
 }
 
 /// One row: the scan's time, and the others' as shares of it.

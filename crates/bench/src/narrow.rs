@@ -218,8 +218,8 @@ impl Scene {
         let (ours, rival, median_ratio) = race(
             count,
             repeats,
-            || all().for_each(|i| drop(black_box(ours(self, i)))),
-            || all().for_each(|i| drop(black_box(theirs(self, i)))),
+            || all().for_each(|i| _ = black_box(ours(self, i))),
+            || all().for_each(|i| _ = black_box(theirs(self, i))),
         );
         let (kind, question) = (kind.to_string(), question.to_string());
         Row { kind, question, hits, ours, rival, median_ratio, differing }
@@ -314,8 +314,8 @@ fn coherent_row(kind: &str, question: &str, courses: &[Course], repeats: usize, 
     let (ours, rival, median_ratio) = race(
         count,
         repeats,
-        || courses.iter().for_each(|course| drop(black_box(warm(course)))),
-        || courses.iter().for_each(|course| drop(black_box(cold(course)))),
+        || courses.iter().for_each(|course| _ = black_box(warm(course))),
+        || courses.iter().for_each(|course| _ = black_box(cold(course))),
     );
     let (kind, question) = (kind.to_string(), question.to_string());
     Row { kind, question, hits: hits / count as f64, ours, rival, median_ratio, differing }

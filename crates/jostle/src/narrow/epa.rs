@@ -32,6 +32,8 @@ use glam::DVec3;
 pub struct Limits {
     /// The run ends when the bounds are this close.
     pub gap: f64,
+    /// A depth up to this is mere touch: while the bounds lie on both sides of it, the run goes on.
+    pub touch: f64,
     /// Thickness under which the difference counts as flat.
     pub flat: f64,
     /// Height under which a corner counts as lying in a face's plane.
@@ -126,14 +128,15 @@ impl Polytope {
                 best.face = self.face_simplex(nearest);
             }
             best.lower = best.lower.min(best.upper);
-            if best.upper - best.lower <= limits.gap {
+            let undecided = best.lower <= limits.touch && limits.touch < best.upper;
+            if best.upper - best.lower <= if undecided { limits.gap.min(0.5 * limits.touch) } else { limits.gap } {
                 best.end = End::Converged;
                 return best;
             }
             if self.corners.len() >= limits.corners {
                 return best;
             }
-            if height - self.distances[nearest] <= limits.gap || !self.add(corner, nearest, limits)
+            if !self.add(corner, nearest, limits)
             {
                 best.end = End::Stalled;
                 return best;

@@ -5,6 +5,8 @@
 //! | do they touch? | [`intersects`] | yes or no |
 //! | how far apart, where? | [`distance`], [`closest_points`] | distance, nearest points |
 //! | and how deep? | [`contact`], [`contact_within`] | distance or depth, normal, points |
+//! | what holds them apart? | [`manifold`] | up to four points with lasting numbers |
+//! | when do they meet? | [`time_of_impact`] | the first time of touch |
 //!
 //! Distance and depth come from one decision: exactly one of them is positive, or both are zero and
 //! the status says [`Status::Touching`]. The tolerance for that is [`TOUCH`], the same for every
@@ -25,6 +27,7 @@
 //! | `closed.rs`, `box_box.rs`, `half_space.rs` | closed forms |
 //! | `pair.rs`, `solve.rs` | canonical order and frame; which method answers |
 //! | `feature.rs`, `clip.rs`, `witness.rs` | faces and edges in contact, and their common points |
+//! | `manifold.rs`, `time_of_impact.rs` | the two questions that build on contacts and distances |
 //! | `cache.rs` | what a pair remembers between frames |
 
 mod answer;
@@ -37,14 +40,18 @@ mod feature;
 pub mod gjk;
 mod half_space;
 pub mod isa_gjk;
+mod manifold;
 mod pair;
 mod sat;
 pub mod simplex;
 mod solve;
+mod time_of_impact;
 mod witness;
 
 pub use answer::{Closest, Contact, Ending, Intersection, Method, Options, Status, TOUCH};
 pub use cache::PairCache;
+pub use manifold::{Manifold, ManifoldPoint, manifold, manifold_cached};
+pub use time_of_impact::{IMPACT_GAP, Impact, ImpactStatus, Motion, Moving, time_of_impact};
 
 use crate::shape::{Pose, Shape};
 use solve::{Goal, Placed, Request, size_of, solve};

@@ -12,7 +12,6 @@
 
 use super::gjk::Difference;
 use super::pair::{Core, Cores};
-use super::simplex::Corner;
 use crate::shape::PoseMatrix;
 use glam::DVec3;
 
@@ -23,8 +22,6 @@ pub(crate) struct Outcome {
     pub normal: DVec3,
     /// Exact depth along it; negative if the cores do not overlap in this direction.
     pub depth: f64,
-    /// The corner of the difference furthest along the normal.
-    pub corner: Corner,
 }
 
 /// An edge with the normals of its two faces, in the frame of the first shape.
@@ -67,14 +64,13 @@ fn across_lines(cores: &mut Cores<'_>, of_a: &Features, of_b: &Features) -> Outc
     let mut best = None;
     offer(cores, &mut best, normal);
     offer(cores, &mut best, -normal);
-    best.unwrap_or(Outcome { normal, depth: 0.0, corner: Corner::default() })
+    best.unwrap_or(Outcome { normal, depth: 0.0 })
 }
 
 fn offer(cores: &mut Cores<'_>, best: &mut Option<Outcome>, normal: DVec3) {
-    let corner = cores.support(normal);
-    let depth = corner.point.dot(normal);
+    let depth = cores.support(normal).point.dot(normal);
     if best.is_none_or(|other| depth < other.depth) {
-        *best = Some(Outcome { normal, depth, corner });
+        *best = Some(Outcome { normal, depth });
     }
 }
 

@@ -310,6 +310,7 @@ impl Ready<'_> {
         }
         let limits = epa::Limits {
             gap: if polyhedral { POLYHEDRAL_GAP * 10.0 } else { CURVED_DEPTH_GAP } * self.size,
+            touch: TOUCH * self.size - self.radii[0] - self.radii[1],
             flat: 1e-12 * self.size,
             coplanar: 1e-14 * self.size,
             corners: EPA_CORNERS,
