@@ -30,7 +30,7 @@ pub enum ShapeError {
     },
     /// The normal of a half-space is zero.
     ZeroNormal,
-    /// A convex hull of no points.
+    /// A convex hull, or a volume, of no points.
     EmptyHull,
     /// More points than a 32-bit index can name.
     TooManyPoints {
@@ -69,7 +69,7 @@ impl fmt::Display for ShapeError {
                 write!(f, "{field}[{index}] {axis} = {value}; {range}")
             }
             ShapeError::ZeroNormal => f.write_str("normal is zero; give a direction"),
-            ShapeError::EmptyHull => f.write_str("a hull of no points; give at least one"),
+            ShapeError::EmptyHull => f.write_str("no points; give at least one"),
             ShapeError::TooManyPoints { count } => {
                 write!(f, "a hull of {count} points; give at most {}", u32::MAX - 1)
             }

@@ -26,12 +26,14 @@ mod hull;
 mod pose;
 mod search;
 mod support;
+mod volume;
 
 pub use compound::{Compound, Piece};
 pub use error::{LIMIT, PoseError, ShapeError};
 pub use hull::{Hull, HullEdge};
 pub use pose::{Pose, PoseMatrix};
 pub use search::SupportSearch;
+pub use volume::{BoundingCapsule, BoundingSphere, Kdop, KdopKind, Obb};
 
 use error::{check_point, check_size};
 use glam::DVec3;

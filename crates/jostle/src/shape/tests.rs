@@ -12,7 +12,7 @@ fn some_hull(random: &mut Random) -> Shape {
 }
 
 /// One of each kind that has bounds, with sizes below one; zeros among them.
-fn shapes(seed: u64) -> Vec<Shape> {
+pub(super) fn shapes(seed: u64) -> Vec<Shape> {
     let mut random = Random(seed);
     let mut size = || {
         let value = random.signed();
@@ -40,7 +40,7 @@ fn shapes(seed: u64) -> Vec<Shape> {
 }
 
 /// Random points of a shape, by rejection or by convex combination.
-fn inside(shape: &Shape, random: &mut Random) -> DVec3 {
+pub(super) fn inside(shape: &Shape, random: &mut Random) -> DVec3 {
     let disc = |random: &mut Random| {
         let (turn, root) = (random.signed() * std::f64::consts::PI, random.signed().abs().sqrt());
         (turn.cos() * root, turn.sin() * root)

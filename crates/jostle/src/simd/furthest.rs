@@ -10,7 +10,8 @@
 /// Arrays must hold a multiple of this many points.
 pub(crate) const LANES: usize = 4;
 
-/// The lowest index among the points of the largest dot product; zero if all are NaN.
+/// The lowest index among the points of the largest dot product; zero if none is above minus
+/// infinity.
 #[inline]
 pub(crate) fn furthest(x: &[f64], y: &[f64], z: &[f64], direction: [f64; 3]) -> u32 {
     #[cfg(target_arch = "x86_64")]
@@ -104,6 +105,13 @@ mod avx2 {
         }
         let pair = [_mm256_max_pd(highest[0], highest[1]), _mm256_max_pd(highest[2], highest[3])];
         let top = broadcast_maximum(_mm256_max_pd(pair[0], pair[1]));
+        if _mm256_cvtsd_f64(top) == f64::NEG_INFINITY {
+            return 0;
+        }
+        if length <= 64 {
+            // SAFETY: the processor has AVX2.
+            return unsafe { first_of_few(&products, length, top) };
+        }
         for start in (0..length).step_by(LANES) {
             // SAFETY: below `length`.
             let level = _mm256_cmp_pd::<_CMP_EQ_OQ>(unsafe { products.at(start) }, top);
@@ -113,6 +121,22 @@ mod avx2 {
             }
         }
         0
+    }
+
+    /// The first of at most 64 points with a product, without a branch that depends on it.
+    ///
+    /// # Safety
+    /// The processor has AVX2 and the arrays hold `length` points, a multiple of the lanes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn first_of_few(products: &Products<'_>, length: usize, product: __m256d) -> u32 {
+        let mut level = 0u64;
+        for start in (0..length).step_by(LANES) {
+            // SAFETY: below `length`.
+            let equal = _mm256_cmp_pd::<_CMP_EQ_OQ>(unsafe { products.at(start) }, product);
+            level |= (_mm256_movemask_pd(equal) as u64) << start;
+        }
+        if level == 0 { 0 } else { level.trailing_zeros() }
     }
 
     /// The largest of four, in all lanes.
@@ -136,6 +160,7 @@ mod tests {
             direction in prop::array::uniform3(-2i8..3),
             odd in 0usize..200,
             value in prop::sample::select(vec![0.1, f64::NAN, f64::INFINITY, -0.0, 1e300]),
+            everywhere in prop::bool::weighted(0.1),
         ) {
             // Small whole numbers give many ties.
             let length = points.len() * LANES;
@@ -143,7 +168,9 @@ mod tests {
                 (0..length).map(|i| f64::from(points[i % points.len()][(k + i / 7) % 3])).collect()
             };
             let (mut x, y, z) = (column(0), column(1), column(2));
-            if let Some(place) = x.get_mut(odd) {
+            if everywhere {
+                x.fill(value);
+            } else if let Some(place) = x.get_mut(odd) {
                 *place = value;
             }
             let direction = direction.map(f64::from);
