@@ -146,8 +146,10 @@ pub(crate) struct Signed {
     pub signed: f64,
     /// Unit vector from the first shape to the second.
     pub normal: DVec3,
-    /// The point on the first shape; the second's is `signed` along the normal from it.
+    /// The point on the first shape.
     pub on_a: DVec3,
+    /// The point on the second, set last: `signed` along the normal from the first.
+    pub on_b: DVec3,
     /// Certified error bound.
     pub bound: f64,
     /// How it ended.
@@ -163,10 +165,17 @@ impl Signed {
         self
     }
 
+    /// Sets the second point, once the first one is final.
+    #[inline]
+    pub fn with_other_point(mut self) -> Signed {
+        self.on_b = self.on_a + self.normal * self.signed;
+        self
+    }
+
     /// The same answer with the shapes exchanged.
     #[inline]
     pub fn mirrored(mut self) -> Signed {
-        self.on_a += self.normal * self.signed;
+        std::mem::swap(&mut self.on_a, &mut self.on_b);
         self.normal = -self.normal;
         self
     }
@@ -181,7 +190,7 @@ impl Signed {
             depth: if overlapping { -self.signed } else { 0.0 },
             normal: self.normal,
             point_a: self.on_a,
-            point_b: self.on_a + self.normal * self.signed,
+            point_b: self.on_b,
             bound: self.bound,
             status,
             ending: self.ending,

@@ -13,7 +13,8 @@ use glam::DVec3;
 const CROSSING: f64 = 1e-12;
 
 fn closed(signed: f64, normal: DVec3, on_a: DVec3, size: f64) -> Signed {
-    Signed { signed, normal, on_a, bound: 8.0 * f64::EPSILON * size, ending: Ending::Closed }
+    let bound = 8.0 * f64::EPSILON * size;
+    Signed { signed, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
 }
 
 /// Two points: the first at the origin, the second at `b`. Coincident ones part along x.

@@ -83,9 +83,11 @@ pub struct Polytope {
     distances: Vec<f64>,
     horizon: Vec<HorizonEdge>,
     stack: Vec<(u16, u8)>,
+    /// Places of dead faces, to be used again.
+    free: Vec<u16>,
+    /// Places of the cone that is being made.
+    cone: Vec<u16>,
 }
-
-const NONE: u16 = u16::MAX;
 
 /// Squared sine under which a new face has no area.
 const NO_AREA: f64 = 1e-26;
@@ -101,8 +103,32 @@ impl Polytope {
     ) -> Outcome {
         match self.seed(difference, start, limits) {
             Err(flat) => flat,
-            Ok(()) => self.grow(difference, limits),
+            Ok(()) => {
+                let mut outcome = self.grow(difference, limits);
+                outcome.face = self.foot(&outcome, limits.gap);
+                outcome
+            }
         }
+    }
+
+    /// The face that holds the foot of the shortest way. A facet may be cut into several faces in
+    /// one plane, all equally near; only one of them holds it. Opposite facets may be equally near
+    /// too, so that only faces along the normal count.
+    fn foot(&self, outcome: &Outcome, gap: f64) -> Simplex {
+        let way = |mut face: Simplex| face.reduce().map_or(0.0, |nearest| nearest.length());
+        // The recorded face may lie inside the grown polytope: it stands in only if there is no other.
+        let mut best = (f64::INFINITY, outcome.face);
+        for (face, &distance) in self.distances.iter().enumerate() {
+            let along = self.faces[face].normal.dot(outcome.normal) > 0.9;
+            if along && distance <= outcome.upper + gap {
+                let simplex = self.face_simplex(face);
+                let length = way(simplex);
+                if length < best.0 {
+                    best = (length, simplex);
+                }
+            }
+        }
+        best.1
     }
 
     fn grow(&mut self, difference: &mut impl Difference, limits: &Limits) -> Outcome {
@@ -175,15 +201,20 @@ impl Polytope {
         }
         let apex = self.corners.len() as u16;
         self.corners.push(corner);
-        let base = self.faces.len() as u16;
+        self.cone.clear();
         for index in 0..count {
-            let HorizonEdge { from, to, outer } = self.horizon[index];
-            let next = base + ((index + 1) % count) as u16;
-            let previous = base + ((index + count - 1) % count) as u16;
-            self.push_face([from, to, apex], [outer, next, previous]);
+            let HorizonEdge { from, to, .. } = self.horizon[index];
+            let place = self.place_face([from, to, apex]);
+            self.cone.push(place);
+        }
+        for index in 0..count {
+            let HorizonEdge { to, outer, .. } = self.horizon[index];
+            let next = self.cone[(index + 1) % count];
+            let previous = self.cone[(index + count - 1) % count];
+            self.faces[usize::from(self.cone[index])].neighbours = [outer, next, previous];
             let outer = &mut self.faces[usize::from(outer)];
             let edge = outer.corners.iter().position(|&c| c == to).unwrap_or(0);
-            outer.neighbours[edge] = base + index as u16;
+            outer.neighbours[edge] = self.cone[index];
         }
         true
     }
@@ -221,9 +252,11 @@ impl Polytope {
     fn kill(&mut self, face: usize) {
         self.faces[face].alive = false;
         self.distances[face] = f64::INFINITY;
+        self.free.push(face as u16);
     }
 
-    fn push_face(&mut self, corners: [u16; 3], neighbours: [u16; 3]) {
+    /// Makes a face, in a dead one's place if there is one; its neighbours are set later.
+    fn place_face(&mut self, corners: [u16; 3]) -> u16 {
         let [p, q, r] = corners.map(|corner| self.corners[usize::from(corner)].point);
         let (first, second) = (q - p, r - p);
         let cross = first.cross(second);
@@ -231,8 +264,15 @@ impl Polytope {
         let flat = area <= NO_AREA * first.length_squared() * second.length_squared();
         let normal = if flat { DVec3::ZERO } else { cross / area.sqrt() };
         let distance = if flat { f64::INFINITY } else { normal.dot(p) };
-        self.faces.push(Face { normal, corners, neighbours, alive: true });
+        let face = Face { normal, corners, neighbours: [0; 3], alive: true };
+        if let Some(place) = self.free.pop() {
+            self.faces[usize::from(place)] = face;
+            self.distances[usize::from(place)] = distance;
+            return place;
+        }
+        self.faces.push(face);
         self.distances.push(distance);
+        (self.faces.len() - 1) as u16
     }
 
     /// Builds the first tetrahedron, or answers at once for a flat difference.
@@ -245,6 +285,7 @@ impl Polytope {
         self.corners.clear();
         self.faces.clear();
         self.distances.clear();
+        self.free.clear();
         self.corners.extend_from_slice(start.corners());
         self.drop_flat_corners(limits.flat);
         if self.corners.is_empty() {
@@ -329,10 +370,11 @@ impl Polytope {
             self.corners.swap(0, 1);
         }
         // Now corner 3 is behind the face 0, 1, 2.
-        self.push_face([0, 1, 2], [1, 2, 3]);
-        self.push_face([1, 0, 3], [0, 3, 2]);
-        self.push_face([2, 1, 3], [0, 1, 3]);
-        self.push_face([0, 2, 3], [0, 2, 1]);
-        debug_assert!(self.faces.iter().all(|face| face.neighbours.iter().all(|&n| n != NONE)));
+        const FACES: [[u16; 3]; 4] = [[0, 1, 2], [1, 0, 3], [2, 1, 3], [0, 2, 3]];
+        const NEIGHBOURS: [[u16; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+        for (corners, neighbours) in FACES.into_iter().zip(NEIGHBOURS) {
+            let place = self.place_face(corners);
+            self.faces[usize::from(place)].neighbours = neighbours;
+        }
     }
 }

@@ -76,7 +76,8 @@ impl Feature {
     }
 
     fn cuboid(&mut self, half: DVec3, direction: DVec3, slack: f64) {
-        let free = [0, 1, 2].map(|axis| direction[axis].abs() <= slack);
+        // An axis without extent would only double the corners.
+        let free = [0, 1, 2].map(|axis| direction[axis].abs() <= slack && half[axis] > 0.0);
         let vertex = |id: u32| Core::Box(half).vertex(id).unwrap_or_default();
         let fixed = (0..3).filter(|&axis| !free[axis] && direction[axis] < 0.0);
         let base: u32 = fixed.map(|axis| 1 << axis).sum();

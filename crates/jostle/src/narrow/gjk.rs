@@ -121,7 +121,7 @@ fn step(state: &mut Outcome, corner: Corner, limits: &Limits) -> Option<End> {
     if state.lower > limits.cut_off {
         return Some(End::CutOff);
     }
-    if state.upper - height <= limits.gap {
+    if state.upper - height <= limits.gap + 4.0 * f64::EPSILON * state.upper {
         return Some(End::Converged);
     }
     if state.simplex.contains(corner.point) {

@@ -24,6 +24,7 @@ pub(crate) fn half_space_any(
         signed,
         normal,
         on_a: on_b - normal * signed,
+        on_b,
         bound: 8.0 * f64::EPSILON * (from_a.length() + offset.abs()),
         ending: Ending::Closed,
     }
@@ -46,5 +47,5 @@ fn half_space_half_space(
     let signed = if opposite { gap } else { f64::NEG_INFINITY };
     let on_a = pose_a.translation() + normal * offset;
     let bound = 8.0 * f64::EPSILON * (shift.length() + offset.abs() + far.abs());
-    Signed { signed, normal, on_a, bound, ending: Ending::Closed }
+    Signed { signed, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
 }

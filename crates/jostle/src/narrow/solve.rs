@@ -7,7 +7,7 @@
 use super::answer::{Ending, Method, Options, Signed, TOUCH};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
-use super::gjk::{self, End};
+use super::gjk::{self, Difference, End};
 use super::pair::{Core, Cores, must_swap, relative};
 use super::simplex::Simplex;
 use super::{closed, epa, half_space, isa_gjk, sat, witness};
@@ -51,7 +51,10 @@ const CURVED_DEPTH_GAP: f64 = 1e-9;
 /// Most steps of GJK; polyhedra end after ten, needles and thin curved shapes after a hundred.
 const GJK_STEPS: u32 = 256;
 /// Most corners of a polytope.
-const EPA_CORNERS: usize = 384;
+const EPA_CORNERS: usize = 192;
+
+/// Most steps of the descent after EPA.
+const DESCENT_STEPS: u32 = 40;
 
 thread_local! {
     static POLYTOPE: RefCell<epa::Polytope> = RefCell::default();
@@ -90,7 +93,7 @@ fn solve_ordered(
         Shape::Compound(_) => pieces(a, b, request),
         Shape::HalfSpace { normal, offset } => {
             let answer = half_space::half_space_any(*normal, *offset, a.pose, b.shape, b.pose);
-            within(answer.grown(0.0, request.options.margin), request)
+            within(answer.grown(0.0, request.options.margin).with_other_point(), request)
         }
         _ => convex(a, b, request, cache),
     }
@@ -155,7 +158,7 @@ fn convex(
         let offset = b.pose.translation() - a.pose.translation();
         let mut answer = closed::point_point(offset, size).grown(radii[0], radii[1]);
         answer.on_a += a.pose.translation();
-        return within(answer, request);
+        return within(answer.with_other_point(), request);
     }
     let b_in_a = relative(a.pose, b.pose);
     let mut ready = Ready {
@@ -171,11 +174,12 @@ fn convex(
         },
     };
     let answer = ready.answer(request, cache)?;
-    Some(Signed {
+    let placed = Signed {
         normal: a.pose.apply_vector(answer.normal),
         on_a: a.pose.apply(answer.on_a),
         ..answer
-    })
+    };
+    Some(placed.with_other_point())
 }
 
 impl Ready<'_> {
@@ -227,7 +231,7 @@ impl Ready<'_> {
             Axes::Overlapping { depth, normal } => {
                 let on_a = witness::deepest(&mut self.cores, normal);
                 let bound = 16.0 * f64::EPSILON * self.size;
-                let cores = Signed { signed: -depth, normal, on_a, bound, ending: Ending::Closed };
+                let cores = Signed { signed: -depth, normal, on_a, on_b: on_a, bound, ending: Ending::Closed };
                 Some(cores.grown(0.0, self.radii[1]))
             }
         }
@@ -249,6 +253,7 @@ impl Ready<'_> {
             signed: 0.0,
             normal: DVec3::X,
             on_a: DVec3::ZERO,
+            on_b: DVec3::ZERO,
             bound: f64::INFINITY,
             ending,
         };
@@ -283,6 +288,7 @@ impl Ready<'_> {
             signed: found.upper,
             normal,
             on_a,
+            on_b: on_a,
             bound: found.upper - found.lower + self.rounding(),
             ending: self.ending_of(found.end, found.upper - found.lower),
         }
@@ -291,7 +297,7 @@ impl Ready<'_> {
     /// A run that rounding ended at its goal has converged.
     fn ending_of(&self, end: End, gap: f64) -> Ending {
         match end {
-            _ if gap <= TOUCH * self.size => Ending::Converged,
+            _ if gap <= TOUCH * self.size + self.rounding() => Ending::Converged,
             End::Converged | End::Overlap | End::CutOff => Ending::Converged,
             End::Stalled => Ending::Stalled,
             End::StepLimit => Ending::StepLimit,
@@ -320,19 +326,76 @@ impl Ready<'_> {
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes();
         }
-        let (on_a, _) = depth.face.witnesses();
-        Signed {
-            signed: -depth.upper,
-            normal: depth.normal,
-            on_a,
-            bound: depth.upper - depth.lower + self.rounding(),
-            ending: self.ending_of(depth.end, depth.upper - depth.lower),
+        let mut on_a = depth.face.witnesses().0;
+        let (mut normal, mut upper) = (depth.normal, depth.upper);
+        if depth.end != End::Converged {
+            (normal, upper, on_a) = self.descend(normal, upper, on_a);
         }
+        Signed {
+            signed: -upper,
+            normal,
+            on_a,
+            on_b: on_a,
+            bound: upper - depth.lower + self.rounding(),
+            ending: self.ending_of(depth.end, upper - depth.lower),
+        }
+    }
+
+    /// Improves a depth whose bounds did not meet. Bodies of revolution on one axis have a whole
+    /// circle of shortest ways, along which EPA spends its corners; any of them can be made exact.
+    /// Moved just out along the normal, the shapes have a distance, and its normal is at least as
+    /// short a way: `depth' <= (depth + out) cos - out`.
+    fn descend(&mut self, normal: DVec3, upper: f64, on_a: DVec3) -> (DVec3, f64, DVec3) {
+        let mut best = (normal, upper, on_a);
+        let out = 1e-3 * self.size;
+        let limits = gjk::Limits {
+            gap: CURVED_GAP * self.size,
+            touch: TOUCH * self.size,
+            cut_off: f64::INFINITY,
+            steps: GJK_STEPS,
+        };
+        for _ in 0..DESCENT_STEPS {
+            let offset = best.0 * (best.1 + out);
+            let mut shifted = self.cores.clone();
+            shifted.b_in_a.translation += offset;
+            let found = gjk::run(&mut shifted, Simplex::default(), -best.0, &limits);
+            if found.end == End::Overlap || found.upper == 0.0 {
+                break;
+            }
+            let normal = -found.nearest / found.upper;
+            let depth = self.cores.support(normal).point.dot(normal);
+            // The points come from here even if the normal was right already.
+            best.2 = found.simplex.witnesses().0;
+            if depth >= best.1 - 1e-12 * self.size {
+                break;
+            }
+            (best.0, best.1) = self.further(best.0, normal, depth);
+        }
+        best
+    }
+
+    /// Goes on in the same direction as long as the way gets shorter: nearly round shapes would
+    /// otherwise take a hundred small steps.
+    fn further(&mut self, from: DVec3, to: DVec3, depth: f64) -> (DVec3, f64) {
+        let mut best = (to, depth);
+        let step = to - from;
+        let mut stride = 2.0;
+        while stride < 1e4 {
+            let normal = (from + step * stride).normalize_or(to);
+            let depth = self.cores.support(normal).point.dot(normal);
+            if depth >= best.1 {
+                break;
+            }
+            best = (normal, depth);
+            stride *= 2.0;
+        }
+        best
     }
 
     fn depth_by_axes(&mut self) -> Signed {
         let sat::Outcome { normal, depth, .. } = sat::run(&mut self.cores);
         let on_a = witness::deepest(&mut self.cores, normal);
-        Signed { signed: -depth, normal, on_a, bound: self.rounding(), ending: Ending::Closed }
+        let bound = self.rounding();
+        Signed { signed: -depth, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
     }
 }
