@@ -97,15 +97,15 @@ pub struct Intersection {
 pub struct Closest {
     /// Zero when the shapes touch or overlap.
     pub distance: f64,
-    /// Unit vector from a to b; for overlapping shapes, of no meaning.
+    /// Unit vector from a to b. Normal and points have no meaning for overlapping shapes.
     pub normal: DVec3,
-    /// The nearest point of a; for overlapping shapes some common point.
+    /// The nearest point of a.
     pub point_a: DVec3,
-    /// The nearest point of b; for overlapping shapes some common point.
+    /// The nearest point of b.
     pub point_b: DVec3,
     /// Certified bound on the error of the distance.
     pub bound: f64,
-    /// Separated, or touching for touch and overlap alike where the depth was not computed.
+    /// How the shapes lie. The depth is not measured: overlap may be called touching.
     pub status: Status,
     /// How the answer came to its end.
     pub ending: Ending,

@@ -13,8 +13,8 @@ use glam::DVec3;
 /// What the axes tell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Axes {
-    /// Apart, and an axis that shows it, from a to b.
-    Separated(DVec3),
+    /// Apart: a unit axis that shows it, from a to b, and by how much at least.
+    Separated { axis: DVec3, separation: f64 },
     /// The least overlap and its axis, a unit vector from a to b.
     Overlapping { depth: f64, normal: DVec3 },
 }
@@ -24,6 +24,15 @@ const NEARLY_PARALLEL: f64 = 1e-6;
 /// Squared sine under which they count as parallel and only the faces matter.
 const PARALLEL: f64 = 1e-28;
 
+/// Both boxes as plain numbers: half sizes, the center of b, and the axes of b, all in a's frame.
+struct Boxes {
+    a: [f64; 3],
+    b: [f64; 3],
+    center: [f64; 3],
+    axes: [[f64; 3]; 3],
+}
+
+#[derive(Clone, Copy)]
 struct Best {
     separation: f64,
     normal: DVec3,
@@ -31,87 +40,105 @@ struct Best {
 
 /// Tries the axes; stops at the first that separates.
 pub(crate) fn run(half_a: DVec3, half_b: DVec3, pose: &PoseMatrix) -> Axes {
-    let rotation = &pose.rotation;
-    let magnitude = rotation.abs();
-    let center = pose.translation;
-    let center_in_b = pose.inverse_apply_vector(center);
-    let on_a = center.abs() - half_a - magnitude * half_b;
-    if on_a.max_element() > 0.0 {
-        return Axes::Separated(along(center, on_a));
-    }
-    let of_a = DVec3::new(
-        magnitude.x_axis.dot(half_a),
-        magnitude.y_axis.dot(half_a),
-        magnitude.z_axis.dot(half_a),
-    );
-    let on_b = center_in_b.abs() - half_b - of_a;
-    if on_b.max_element() > 0.0 {
-        return Axes::Separated(pose.apply_vector(along(center_in_b, on_b)));
-    }
-    let mut best = if on_b.max_element() > on_a.max_element() {
-        Best { separation: on_b.max_element(), normal: pose.apply_vector(along(center_in_b, on_b)) }
-    } else {
-        Best { separation: on_a.max_element(), normal: along(center, on_a) }
+    let boxes = Boxes {
+        a: half_a.to_array(),
+        b: half_b.to_array(),
+        center: pose.translation.to_array(),
+        axes: pose.rotation.to_cols_array_2d(),
     };
-    for first in 0..3 {
-        for second in 0..3 {
-            if let Some(axis) = try_edges(half_a, half_b, pose, [first, second], &mut best) {
-                return Axes::Separated(axis);
+    let mut best = Best { separation: f64::NEG_INFINITY, normal: DVec3::X };
+    boxes.faces_of_a(&mut best);
+    if best.separation <= 0.0 {
+        boxes.faces_of_b(&mut best);
+    }
+    if best.separation <= 0.0 {
+        boxes.edges(&mut best);
+    }
+    let Best { separation, normal } = best;
+    if separation > 0.0 {
+        Axes::Separated { axis: normal, separation }
+    } else {
+        Axes::Overlapping { depth: -separation, normal }
+    }
+}
+
+fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+impl Boxes {
+    #[inline(always)]
+    fn faces_of_a(&self, best: &mut Best) {
+        for axis in 0..3 {
+            let reach: f64 = (0..3).map(|j| self.axes[j][axis].abs() * self.b[j]).sum();
+            let separation = self.center[axis].abs() - self.a[axis] - reach;
+            if separation > best.separation {
+                let mut normal = [0.0; 3];
+                normal[axis] = 1f64.copysign(self.center[axis]);
+                *best = Best { separation, normal: normal.into() };
             }
         }
     }
-    Axes::Overlapping { depth: -best.separation, normal: best.normal }
-}
 
-/// The unit axis of the largest entry, on the side of the center.
-fn along(center: DVec3, separations: DVec3) -> DVec3 {
-    let axis = separations.max_position();
-    let mut normal = DVec3::ZERO;
-    normal[axis] = if center[axis] < 0.0 { -1.0 } else { 1.0 };
-    normal
-}
-
-/// Tries the cross product of two edges; answers if it separates.
-#[inline]
-fn try_edges(
-    half_a: DVec3,
-    half_b: DVec3,
-    pose: &PoseMatrix,
-    [first, second]: [usize; 2],
-    best: &mut Best,
-) -> Option<DVec3> {
-    let edge = pose.rotation.col(second);
-    let (next, last) = ((first + 1) % 3, (first + 2) % 3);
-    // Unit axis `first` crossed with the edge.
-    let mut axis = DVec3::ZERO;
-    axis[next] = -edge[last];
-    axis[last] = edge[next];
-    let mut sine = edge[next] * edge[next] + edge[last] * edge[last];
-    if sine < NEARLY_PARALLEL {
-        if sine < PARALLEL {
-            return None;
+    #[inline(always)]
+    fn faces_of_b(&self, best: &mut Best) {
+        for axis in 0..3 {
+            let place = dot(&self.axes[axis], &self.center);
+            let reach: f64 = (0..3).map(|i| self.axes[axis][i].abs() * self.a[i]).sum();
+            let separation = place.abs() - self.b[axis] - reach;
+            if separation > best.separation {
+                let normal = DVec3::from(self.axes[axis]) * 1f64.copysign(place);
+                *best = Best { separation, normal };
+            }
         }
-        axis /= sine.sqrt();
-        sine = 1.0;
     }
-    let (other, another) =
-        (pose.rotation.col((second + 1) % 3), pose.rotation.col((second + 2) % 3));
-    let reach = half_a[next] * axis[next].abs()
-        + half_a[last] * axis[last].abs()
-        + half_b[(second + 1) % 3] * axis.dot(other).abs()
-        + half_b[(second + 2) % 3] * axis.dot(another).abs();
-    let place = axis.dot(pose.translation);
-    let separation = place.abs() - reach;
-    let outward = if place < 0.0 { -axis } else { axis };
-    // A separation must beat rounding, or parallel boxes that overlap would be called apart.
-    if separation > 4.0 * f64::EPSILON * reach {
-        return Some(outward);
+
+    /// Cross products of edges, until one separates.
+    #[inline(always)]
+    fn edges(&self, best: &mut Best) {
+        for first in 0..3 {
+            for second in 0..3 {
+                self.edge_pair(first, second, best);
+            }
+            if best.separation > 0.0 {
+                return;
+            }
+        }
     }
-    // Both sides are negative or nothing: the smaller square is the larger separation. The
-    // factor prefers faces among equals.
-    if separation * separation < best.separation * best.separation * sine * (1.0 - 1e-12) {
-        let length = sine.sqrt();
-        *best = Best { separation: separation / length, normal: outward / length };
+
+    #[inline(always)]
+    fn edge_pair(&self, first: usize, second: usize, best: &mut Best) {
+        let (next, last) = ((first + 1) % 3, (first + 2) % 3);
+        let edge = &self.axes[second];
+        // Unit axis `first` crossed with the edge has only these two components.
+        let (mut at_next, mut at_last) = (-edge[last], edge[next]);
+        let mut sine = at_next * at_next + at_last * at_last;
+        if sine < NEARLY_PARALLEL {
+            if sine < PARALLEL {
+                return;
+            }
+            let length = sine.sqrt();
+            (at_next, at_last, sine) = (at_next / length, at_last / length, 1.0);
+        }
+        let along = |vector: &[f64; 3]| at_next * vector[next] + at_last * vector[last];
+        let (j, k) = ((second + 1) % 3, (second + 2) % 3);
+        let reach = self.a[next] * at_next.abs()
+            + self.a[last] * at_last.abs()
+            + self.b[j] * along(&self.axes[j]).abs()
+            + self.b[k] * along(&self.axes[k]).abs();
+        let place = along(&self.center);
+        let separation = place.abs() - reach;
+        // A separation must beat rounding, or parallel boxes that overlap would be called apart.
+        let apart = separation > 4.0 * f64::EPSILON * reach;
+        // Otherwise it is negative or nothing: the smaller square is the larger separation. The
+        // factor prefers faces among equals.
+        let square = best.separation * best.separation * sine * (1.0 - 1e-12);
+        if apart || (best.separation <= 0.0 && separation * separation < square) {
+            let scale = 1.0 / sine.sqrt();
+            let mut normal = [0.0; 3];
+            normal[next] = at_next * scale * 1f64.copysign(place);
+            normal[last] = at_last * scale * 1f64.copysign(place);
+            *best = Best { separation: separation * scale, normal: normal.into() };
+        }
     }
-    None
 }

@@ -61,11 +61,9 @@ pub enum End {
     StepLimit,
 }
 
-/// What a run found.
+/// What a run found, beside the simplex whose corners mix to the nearest point.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// The last simplex; the nearest point is a mix of its corners.
-    pub simplex: Simplex,
     /// From the origin to the nearest point found of the difference: from b to a.
     pub nearest: DVec3,
     /// Certified lower bound of the distance, up to rounding.
@@ -78,31 +76,21 @@ pub struct Outcome {
     pub steps: u32,
 }
 
-/// Runs GJK from the corners in `start`, or along `axis` when there are none.
+/// Runs GJK from the corners in `simplex`, or along `axis` when there are none, and leaves the last
+/// simplex there.
 pub fn run(
     difference: &mut impl Difference,
-    start: Simplex,
+    simplex: &mut Simplex,
     axis: DVec3,
     limits: &Limits,
 ) -> Outcome {
-    let mut simplex = start;
-    if simplex.corners().is_empty() {
-        let axis = if axis == DVec3::ZERO { DVec3::X } else { axis };
-        simplex.push(difference.support(-axis));
-    }
-    let first = simplex.reduce_any();
-    let mut state = Outcome {
-        simplex,
-        nearest: first.unwrap_or(DVec3::ZERO),
-        lower: 0.0,
-        upper: first.map_or(0.0, |nearest| nearest.length()),
-        end: End::StepLimit,
-        steps: 0,
-    };
+    let nearest = first(difference, simplex, axis);
+    let upper = nearest.length();
+    let mut state = Outcome { nearest, lower: 0.0, upper, end: End::StepLimit, steps: 0 };
     while state.upper > limits.touch && state.steps < limits.steps {
         state.steps += 1;
         let corner = difference.support(-state.nearest);
-        if let Some(end) = step(&mut state, corner, limits) {
+        if let Some(end) = step(&mut state, simplex, corner, limits) {
             state.end = end;
             return state;
         }
@@ -113,9 +101,26 @@ pub fn run(
     state
 }
 
+/// The nearest point of the first simplex; zero if the origin is inside.
+#[inline]
+fn first(difference: &mut impl Difference, simplex: &mut Simplex, axis: DVec3) -> DVec3 {
+    if simplex.corners().is_empty() {
+        let axis = if axis == DVec3::ZERO { DVec3::X } else { axis };
+        let corner = difference.support(-axis);
+        simplex.push(corner);
+        return corner.point;
+    }
+    simplex.reduce().unwrap_or(DVec3::ZERO)
+}
+
 /// Takes one corner in. Answers when the run is over.
 #[inline]
-fn step(state: &mut Outcome, corner: Corner, limits: &Limits) -> Option<End> {
+fn step(
+    state: &mut Outcome,
+    simplex: &mut Simplex,
+    corner: Corner,
+    limits: &Limits,
+) -> Option<End> {
     let height = corner.point.dot(state.nearest) / state.upper;
     state.lower = state.lower.max(height);
     if state.lower > limits.cut_off {
@@ -124,27 +129,34 @@ fn step(state: &mut Outcome, corner: Corner, limits: &Limits) -> Option<End> {
     if state.upper - height <= limits.gap + 4.0 * f64::EPSILON * state.upper {
         return Some(End::Converged);
     }
-    if state.simplex.contains(corner.point) {
+    if simplex.contains(corner.point) {
         return Some(End::Stalled);
     }
-    let mut grown = state.simplex;
-    grown.push(corner);
-    let mut reduced = grown;
-    let mut nearest = reduced.reduce();
-    if nearest.is_some_and(|nearest| nearest.length() >= state.upper) {
-        reduced = grown;
-        nearest = reduced.reduce_any();
-    }
-    let Some(nearest) = nearest else {
-        state.simplex = reduced;
+    simplex.push(corner);
+    let Some((nearest, mask)) = simplex.nearest() else {
         (state.nearest, state.upper, state.lower) = (DVec3::ZERO, 0.0, 0.0);
         return Some(End::Overlap);
     };
     let upper = nearest.length();
+    if upper < state.upper {
+        simplex.keep(mask);
+        (state.nearest, state.upper) = (nearest, upper);
+        return None;
+    }
+    retry(state, simplex)
+}
+
+/// No progress with the newest corner: tries all regions once, then gives up with what there was.
+#[cold]
+fn retry(state: &mut Outcome, simplex: &mut Simplex) -> Option<End> {
+    let mut turned = *simplex;
+    let nearest = turned.reduce_any();
+    let upper = nearest.map_or(0.0, |nearest| nearest.length());
     if upper >= state.upper {
+        simplex.pop();
         return Some(End::Stalled);
     }
-    state.simplex = reduced;
-    (state.nearest, state.upper) = (nearest, upper);
-    None
+    *simplex = turned;
+    (state.nearest, state.upper) = (nearest.unwrap_or_default(), upper);
+    nearest.is_none().then_some(End::Overlap)
 }

@@ -20,16 +20,15 @@ pub struct Outcome {
     pub hit: bool,
     /// The separating axis from b to a, or the last nearest point.
     pub axis: DVec3,
-    /// The last simplex.
-    pub simplex: Simplex,
     /// `CutOff` for a separating axis, `Overlap` for a certain hit, else the reason of an early end.
     pub end: End,
 }
 
-/// Decides whether the origin is within `radius` of the difference.
+/// Decides whether the origin is within `radius` of the difference, starting from the axis and the
+/// simplex of the last frame and leaving the last simplex there.
 pub fn run(
     difference: &mut impl Difference,
-    start: Simplex,
+    simplex: &mut Simplex,
     axis: DVec3,
     radius: f64,
     steps: u32,
@@ -37,21 +36,20 @@ pub fn run(
     let mut nearest = if axis == DVec3::ZERO { DVec3::X } else { axis };
     let corner = difference.support(-nearest);
     if separates(corner.point, nearest, radius) {
-        return Outcome { hit: false, axis: nearest, simplex: start, end: End::CutOff };
+        return Outcome { hit: false, axis: nearest, end: End::CutOff };
     }
-    let mut simplex = start;
     if simplex.corners().is_empty() {
         simplex.push(corner);
     }
-    let mut reduced = simplex.reduce_any();
+    let mut reduced = simplex.reduce();
     let mut length = f64::INFINITY;
     for _ in 0..steps {
         let Some(point) = reduced else {
-            return Outcome { hit: true, axis: DVec3::ZERO, simplex, end: End::Overlap };
+            return Outcome { hit: true, axis: DVec3::ZERO, end: End::Overlap };
         };
         let new_length = point.length();
         if new_length <= radius {
-            return Outcome { hit: true, axis: point, simplex, end: End::Overlap };
+            return Outcome { hit: true, axis: point, end: End::Overlap };
         }
         if new_length >= length {
             break;
@@ -59,7 +57,7 @@ pub fn run(
         (nearest, length) = (point, new_length);
         let corner = difference.support(-nearest);
         if separates(corner.point, nearest, radius) {
-            return Outcome { hit: false, axis: nearest, simplex, end: End::CutOff };
+            return Outcome { hit: false, axis: nearest, end: End::CutOff };
         }
         if simplex.contains(corner.point) {
             break;
@@ -68,7 +66,7 @@ pub fn run(
         reduced = simplex.reduce();
     }
     // No plane separates and there is no progress: the length is above the radius by rounding.
-    Outcome { hit: length <= radius, axis: nearest, simplex, end: End::Stalled }
+    Outcome { hit: length <= radius, axis: nearest, end: End::Stalled }
 }
 
 /// Whether the plane across the axis through the corner is further out than the radius.

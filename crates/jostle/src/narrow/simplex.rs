@@ -67,20 +67,31 @@ impl Simplex {
         self.corners().iter().any(|corner| corner.point == point)
     }
 
+    /// The point nearest to the origin and the corners that carry it, as a bit set. `None` says
+    /// that the origin is inside the tetrahedron.
+    #[inline]
+    pub fn nearest(&self) -> Option<(DVec3, u8)> {
+        let point = |index: usize| self.corners[index].point;
+        Some(match self.len {
+            0 => (DVec3::ZERO, 0),
+            1 => (point(0), 1),
+            2 => on_edge(point(0), point(1)),
+            3 => on_triangle(point(0), point(1), point(2)),
+            _ => return on_tetrahedron(point(0), point(1), point(2), point(3)),
+        })
+    }
+
     /// Keeps the corners that carry the point nearest to the origin and returns that point.
     /// `None` says that the origin is inside the tetrahedron.
-    #[inline]
     pub fn reduce(&mut self) -> Option<DVec3> {
-        let [p, q, r, s] = [0, 1, 2, 3].map(|i| self.corners[i].point);
-        let (nearest, mask) = match self.len {
-            0 => return Some(DVec3::ZERO),
-            1 => (p, 1),
-            2 => on_edge(p, q),
-            3 => on_triangle(p, q, r),
-            _ => on_tetrahedron(p, q, r, s)?,
-        };
+        let (nearest, mask) = self.nearest()?;
         self.keep(mask);
         Some(nearest)
+    }
+
+    /// Takes the newest corner away.
+    pub fn pop(&mut self) {
+        self.len = self.len.saturating_sub(1);
     }
 
     /// As [`Simplex::reduce`], for a simplex with no newest corner: every region is tried.
@@ -99,11 +110,15 @@ impl Simplex {
         Some(nearest)
     }
 
-    fn keep(&mut self, mask: u8) {
+    /// Keeps the corners of a bit set, in order.
+    #[inline]
+    pub fn keep(&mut self, mask: u8) {
         let mut kept = 0;
         for index in 0..self.len {
             if mask >> index & 1 == 1 {
-                self.corners[kept] = self.corners[index];
+                if kept != index {
+                    self.corners[kept] = self.corners[index];
+                }
                 kept += 1;
             }
         }

@@ -11,7 +11,7 @@ use super::gjk::{self, Difference, End};
 use super::pair::{Core, Cores, must_swap, relative};
 use super::simplex::Simplex;
 use super::{closed, epa, half_space, isa_gjk, sat, witness};
-use crate::shape::{Pose, Shape};
+use crate::shape::{LIMIT, Pose, Shape};
 use glam::DVec3;
 use std::cell::RefCell;
 
@@ -53,6 +53,8 @@ const GJK_STEPS: u32 = 256;
 /// Most corners of a polytope.
 const EPA_CORNERS: usize = 192;
 
+/// Distance beyond which shapes count as points. Their sizes end at 1e60.
+const FAR: f64 = 1e100;
 /// Most steps of the descent after EPA.
 const DESCENT_STEPS: u32 = 40;
 
@@ -61,6 +63,7 @@ thread_local! {
 }
 
 /// The size that tolerances refer to: the sum of the bounding radii, without half-spaces.
+#[inline]
 pub(crate) fn size_of(a: &Shape, b: &Shape) -> f64 {
     let radius = |shape: &Shape| if shape.is_bounded() { shape.bounding_radius() } else { 0.0 };
     radius(a) + radius(b)
@@ -73,11 +76,62 @@ pub(crate) fn solve(
     request: &Request,
     cache: &mut PairCache,
 ) -> Option<Signed> {
+    let offset = b.pose.translation() - a.pose.translation();
+    let square = offset.length_squared();
+    if !(square < FAR * FAR) && a.shape.is_bounded() && b.shape.is_bounded() {
+        return within(far_apart(a.pose, b.pose), request);
+    }
+    if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
+        && square > 1e-200
+    {
+        return spheres(a.pose, *first, b.pose, *second, request);
+    }
     let swapped = must_swap(a.shape, a.pose, b.shape, b.pose);
     cache.orient(swapped);
     let (first, second) = if swapped { (b, a) } else { (a, b) };
     let answer = solve_ordered(first, second, request, cache)?;
     Some(if swapped { answer.mirrored() } else { answer })
+}
+
+/// Shapes so far apart that they are points to each other: squares would leave the range of f64.
+#[cold]
+fn far_apart(pose_a: &Pose, pose_b: &Pose) -> Signed {
+    let half = 0.5 * pose_b.translation() - 0.5 * pose_a.translation();
+    let largest = half.abs().max_element();
+    let scaled = half / largest;
+    Signed {
+        signed: (2.0 * largest * scaled.length()).min(f64::MAX),
+        normal: scaled / scaled.length(),
+        on_a: pose_a.translation(),
+        on_b: pose_b.translation(),
+        bound: 1e-15 * largest + 4.0 * LIMIT,
+        ending: Ending::Closed,
+    }
+}
+
+/// Spheres apart from each other's centers need no order: every step mirrors by itself.
+#[inline]
+fn spheres(
+    pose_a: &Pose,
+    radius_a: f64,
+    pose_b: &Pose,
+    radius_b: f64,
+    request: &Request,
+) -> Option<Signed> {
+    let offset = pose_b.translation() - pose_a.translation();
+    let distance = offset.length();
+    let normal = offset / distance;
+    let margin = 0.5 * request.options.margin;
+    let (radius_a, radius_b) = (radius_a + margin, radius_b + margin);
+    let answer = Signed {
+        signed: distance - (radius_a + radius_b),
+        normal,
+        on_a: pose_a.translation() + normal * radius_a,
+        on_b: pose_b.translation() - normal * radius_b,
+        bound: 8.0 * f64::EPSILON * (distance + radius_a + radius_b),
+        ending: Ending::Closed,
+    };
+    within(answer, request)
 }
 
 fn solve_ordered(
@@ -221,7 +275,12 @@ impl Ready<'_> {
         cache: &mut PairCache,
     ) -> Option<Signed> {
         match box_box::run(half_a, half_b, &self.cores.b_in_a) {
-            Axes::Separated(axis) => {
+            Axes::Separated { separation, .. }
+                if separation > request.reach + request.options.margin =>
+            {
+                None
+            }
+            Axes::Separated { axis, .. } => {
                 self.between = -axis;
                 match request.goal {
                     Goal::Boolean => self.boolean(request, cache),
@@ -229,7 +288,10 @@ impl Ready<'_> {
                 }
             }
             Axes::Overlapping { depth, normal } => {
-                let on_a = witness::deepest(&mut self.cores, normal);
+                let on_a = match request.goal {
+                    Goal::Contact => witness::deepest(&self.cores, normal),
+                    _ => DVec3::ZERO,
+                };
                 let bound = 16.0 * f64::EPSILON * self.size;
                 let cores = Signed { signed: -depth, normal, on_a, on_b: on_a, bound, ending: Ending::Closed };
                 Some(cores.grown(0.0, self.radii[1]))
@@ -244,10 +306,10 @@ impl Ready<'_> {
 
     /// A certain miss gives no answer, a hit one whose sign alone counts.
     fn boolean(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
-        let (start, axis) = self.start(cache);
+        let (mut simplex, axis) = self.start(cache);
         let radius = self.radii[0] + self.radii[1] + request.reach;
-        let found = isa_gjk::run(&mut self.cores, start, axis, radius, GJK_STEPS);
-        cache.keep(&found.simplex, found.axis, self.cores.hints);
+        let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
+        cache.keep(&simplex, found.axis, self.cores.hints);
         let ending = if found.end == End::Stalled { Ending::Stalled } else { Ending::Converged };
         let unmeasured = Signed {
             signed: 0.0,
@@ -261,7 +323,7 @@ impl Ready<'_> {
     }
 
     fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
-        let (start, axis) = self.start(cache);
+        let (mut simplex, axis) = self.start(cache);
         let radius = self.radii[0] + self.radii[1];
         let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
         let limits = gjk::Limits {
@@ -270,19 +332,19 @@ impl Ready<'_> {
             cut_off: request.reach + radius,
             steps: GJK_STEPS,
         };
-        let found = gjk::run(&mut self.cores, start, axis, &limits);
-        cache.keep(&found.simplex, found.nearest, self.cores.hints);
+        let found = gjk::run(&mut self.cores, &mut simplex, axis, &limits);
+        cache.keep(&simplex, found.nearest, self.cores.hints);
         let cores = match found.end {
             End::CutOff => return None,
-            End::Overlap if request.goal == Goal::Contact => self.depth(&found, request),
-            _ => self.apart(&found),
+            End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request),
+            _ => self.apart(&found, &simplex),
         };
         Some(cores.grown(self.radii[0], self.radii[1]))
     }
 
-    /// The answer of GJK. For overlapping cores without wish for depth: some common point.
-    fn apart(&self, found: &gjk::Outcome) -> Signed {
-        let (on_a, _) = found.simplex.witnesses();
+    /// The answer of GJK.
+    fn apart(&self, found: &gjk::Outcome, simplex: &Simplex) -> Signed {
+        let (on_a, _) = simplex.witnesses();
         let normal = if found.upper > 0.0 { -found.nearest / found.upper } else { DVec3::X };
         Signed {
             signed: found.upper,
@@ -309,7 +371,7 @@ impl Ready<'_> {
     }
 
     /// The depth of the cores, which overlap or touch.
-    fn depth(&mut self, found: &gjk::Outcome, request: &Request) -> Signed {
+    fn depth(&mut self, simplex: &Simplex, request: &Request) -> Signed {
         let polyhedral = self.cores.is_polyhedral();
         if polyhedral && request.options.method == Method::GjkSat {
             return self.depth_by_axes();
@@ -322,7 +384,7 @@ impl Ready<'_> {
             corners: EPA_CORNERS,
         };
         let depth = POLYTOPE
-            .with_borrow_mut(|polytope| polytope.run(&mut self.cores, &found.simplex, &limits));
+            .with_borrow_mut(|polytope| polytope.run(&mut self.cores, simplex, &limits));
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes();
         }
@@ -358,14 +420,15 @@ impl Ready<'_> {
             let offset = best.0 * (best.1 + out);
             let mut shifted = self.cores.clone();
             shifted.b_in_a.translation += offset;
-            let found = gjk::run(&mut shifted, Simplex::default(), -best.0, &limits);
+            let mut simplex = Simplex::default();
+            let found = gjk::run(&mut shifted, &mut simplex, -best.0, &limits);
             if found.end == End::Overlap || found.upper == 0.0 {
                 break;
             }
             let normal = -found.nearest / found.upper;
             let depth = self.cores.support(normal).point.dot(normal);
             // The points come from here even if the normal was right already.
-            best.2 = found.simplex.witnesses().0;
+            best.2 = simplex.witnesses().0;
             if depth >= best.1 - 1e-12 * self.size {
                 break;
             }
@@ -394,7 +457,7 @@ impl Ready<'_> {
 
     fn depth_by_axes(&mut self) -> Signed {
         let sat::Outcome { normal, depth, .. } = sat::run(&mut self.cores);
-        let on_a = witness::deepest(&mut self.cores, normal);
+        let on_a = witness::deepest(&self.cores, normal);
         let bound = self.rounding();
         Signed { signed: -depth, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
     }
