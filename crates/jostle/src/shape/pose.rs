@@ -31,8 +31,7 @@ impl Pose {
             return Err(PoseError::Rotation { component, value });
         }
         let length = rotation.length();
-        // Written so that an overflowed length is refused as well.
-        if !((length - 1.0).abs() <= Pose::LENGTH_TOLERANCE) {
+        if (length - 1.0).abs() > Pose::LENGTH_TOLERANCE {
             return Err(PoseError::Length { length });
         }
         if let Some(axis) = bad_axis(translation) {

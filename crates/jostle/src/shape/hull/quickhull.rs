@@ -31,8 +31,15 @@
 
 use glam::DVec3;
 use robust::{Coord3D, orient3d};
+use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
+
+/// So many points are added breadth first, so that the hull grows evenly; without that one rim
+/// of a cylinder is finished before the other has begun, and each point of the other then sees
+/// all of it. The rest is added depth first, which keeps to the cache: a million points on a
+/// sphere take half the time.
+const BREADTH: u32 = 1 << 14;
 
 struct Face {
     corners: [u32; 3],
@@ -75,7 +82,7 @@ struct Builder<'a> {
     /// Next point in the list of the same face.
     next: Vec<u32>,
     /// Faces that may have points above them.
-    pending: Vec<u32>,
+    pending: VecDeque<u32>,
     /// Position in `rim` of the edge that leaves a vertex.
     leaving: Vec<u32>,
     rim: Vec<Rim>,
@@ -95,7 +102,7 @@ pub(super) fn quickhull(points: &[DVec3], tetrahedron: [u32; 4], epsilon: f64) -
         faces: Vec::new(),
         free: Vec::new(),
         next: vec![NONE; points.len()],
-        pending: Vec::new(),
+        pending: VecDeque::new(),
         leaving: vec![NONE; points.len()],
         rim: Vec::new(),
         ring: Vec::new(),
@@ -103,7 +110,7 @@ pub(super) fn quickhull(points: &[DVec3], tetrahedron: [u32; 4], epsilon: f64) -
         round: 0,
     };
     builder.start(tetrahedron);
-    while let Some(face) = builder.pending.pop() {
+    while let Some(face) = builder.pop_pending() {
         builder.advance(face);
     }
     builder.finish()
@@ -150,6 +157,10 @@ impl Builder<'_> {
         }
         self.faces.push(face);
         self.faces.len() as u32 - 1
+    }
+
+    fn pop_pending(&mut self) -> Option<u32> {
+        if self.round < BREADTH { self.pending.pop_front() } else { self.pending.pop_back() }
     }
 
     /// Exact: true where the point lies strictly above the face.

@@ -78,7 +78,7 @@ impl DirectionTable {
 fn middle(side: u32, row: u32, column: u32, resolution: u32) -> DVec3 {
     let place = |index: u32| (2.0 * f64::from(index) + 1.0) / f64::from(resolution) - 1.0;
     let (u, v) = (place(column), place(row));
-    let axis = if side % 2 == 0 { 1.0 } else { -1.0 };
+    let axis = if side.is_multiple_of(2) { 1.0 } else { -1.0 };
     match side / 2 {
         0 => DVec3::new(axis, u, v),
         1 => DVec3::new(v, axis, u),

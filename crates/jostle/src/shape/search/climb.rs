@@ -12,8 +12,9 @@
 //! vertex of the largest computed product there is a path on which the exact height never falls
 //! below the lower of its two ends; computed heights along it are then at most the tolerance
 //! lower, so the path lies within what is visited. Almost always there is nothing to visit. Where
-//! more than [`PLATEAU`] vertices are level, or the products are so small that they underflow,
-//! the caller scans instead.
+//! more than [`PLATEAU`] vertices are level, or the products are so small that they underflow, or
+//! the climb has looked at as many vertices as there are (hulls with vertices that have thousands
+//! of neighbours), the caller scans instead: no search costs more than two scans.
 
 use super::super::hull::Lists;
 use glam::DVec3;
@@ -56,11 +57,14 @@ impl Climber {
         }
         let mut best = hint.min(self.count - 1);
         let mut height = vertices[best as usize].dot(direction);
-        loop {
+        let mut looked = 0;
+        while looked <= vertices.len() {
             let from = best;
             let mut level = false;
             let floor = height - tolerance;
-            for &neighbour in neighbours.get(from) {
+            let around = neighbours.get(from);
+            looked += around.len();
+            for &neighbour in around {
                 let reach = vertices[neighbour as usize].dot(direction);
                 level |= reach >= floor;
                 if reach > height {
@@ -74,6 +78,7 @@ impl Climber {
                 return visit_plateau(vertices, neighbours, direction, best, tolerance);
             }
         }
+        None
     }
 }
 

@@ -50,7 +50,7 @@ impl SupportSearch {
 
 /// Hulls with at least this many vertices climb with artificial neighbours, smaller ones are
 /// scanned.
-const ARTIFICIAL_FROM: usize = 64;
+const ARTIFICIAL_FROM: usize = 100;
 
 /// The tables of a hull for its searches.
 #[derive(Clone, Debug)]
