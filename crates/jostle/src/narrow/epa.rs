@@ -87,6 +87,37 @@ pub struct Polytope {
     free: Vec<u16>,
     /// Places of the cone that is being made.
     cone: Vec<u16>,
+    /// New numbers of faces and corners while saving.
+    renumbered: Vec<u8>,
+}
+
+/// A polytope between two frames: vertices of both shapes for each corner, and for each face its
+/// corners and its neighbours. Some four hundred bytes for a usual one.
+#[derive(Clone, Debug, Default)]
+pub struct Shell {
+    corners: Vec<[u32; 2]>,
+    faces: Vec<[u8; 6]>,
+}
+
+impl Shell {
+    /// Larger polytopes are cheaper to grow anew than to place.
+    const MOST_FACES: usize = 120;
+
+    /// Nothing remembered.
+    pub const fn new() -> Shell {
+        Shell { corners: Vec::new(), faces: Vec::new() }
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.faces.is_empty()
+    }
+
+    /// Forgets the polytope but keeps the memory.
+    pub fn clear(&mut self) {
+        self.corners.clear();
+        self.faces.clear();
+    }
 }
 
 /// Squared sine under which a new face has no area.
@@ -109,6 +140,74 @@ impl Polytope {
                 outcome
             }
         }
+    }
+
+    /// As [`Polytope::run`], from the polytope of the last frame with its corners placed anew.
+    /// `None` if it no longer holds the origin, or ceases to.
+    ///
+    /// The old polytope need not be convex any more, and the bounds need it not: all its faces look
+    /// away from the origin, so that it winds round it, and all its points belong to the difference.
+    /// Then the ball up to the nearest face is inside the difference, which is convex.
+    pub fn resume(
+        &mut self,
+        difference: &mut impl Difference,
+        shell: &Shell,
+        place: impl Fn([u32; 2]) -> Option<Corner>,
+        limits: &Limits,
+    ) -> Option<Outcome> {
+        self.clear();
+        for &ids in &shell.corners {
+            self.corners.push(place(ids)?);
+        }
+        for face in &shell.faces {
+            let [p, q, r, neighbours @ ..] = face.map(u16::from);
+            let made = usize::from(self.place_face([p, q, r]));
+            self.faces[made].neighbours = neighbours;
+            if !(self.distances[made] > limits.flat) {
+                return None;
+            }
+        }
+        let mut outcome = self.grow(difference, limits);
+        if outcome.end != End::Converged || !(outcome.lower > 0.0) {
+            return None;
+        }
+        outcome.face = self.foot(&outcome, limits.gap);
+        Some(outcome)
+    }
+
+    /// Remembers the polytope for the next frame; forgets it when it has grown large.
+    pub fn save(&mut self, shell: &mut Shell) {
+        shell.clear();
+        self.renumbered.clear();
+        self.renumbered.resize(self.faces.len() + self.corners.len(), u8::MAX);
+        let (new_faces, new_corners) = self.renumbered.split_at_mut(self.faces.len());
+        let alive = |face: &&Face| face.alive;
+        if self.faces.iter().filter(alive).count() > Shell::MOST_FACES {
+            return;
+        }
+        let living = self.faces.iter().enumerate().filter(|(_, face)| face.alive);
+        for (new, (old, _)) in living.enumerate() {
+            new_faces[old] = new as u8;
+        }
+        for face in self.faces.iter().filter(alive) {
+            let mut saved = [0; 6];
+            for (slot, corner) in face.corners.map(usize::from).into_iter().enumerate() {
+                if new_corners[corner] == u8::MAX {
+                    new_corners[corner] = shell.corners.len() as u8;
+                    shell.corners.push(self.corners[corner].ids);
+                }
+                saved[slot] = new_corners[corner];
+                saved[slot + 3] = new_faces[usize::from(face.neighbours[slot])];
+            }
+            shell.faces.push(saved);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.corners.clear();
+        self.faces.clear();
+        self.distances.clear();
+        self.free.clear();
     }
 
     /// The face that holds the foot of the shortest way. A facet may be cut into several faces in
@@ -147,13 +246,12 @@ impl Polytope {
             let normal = self.faces[nearest].normal;
             let corner = difference.support(normal);
             let height = corner.point.dot(normal);
-            best.lower = best.lower.max(self.distances[nearest].min(best.upper));
             if height < best.upper {
                 best.upper = height;
                 best.normal = normal;
                 best.face = self.face_simplex(nearest);
             }
-            best.lower = best.lower.min(best.upper);
+            best.lower = self.distances[nearest].min(best.upper);
             let undecided = best.lower <= limits.touch && limits.touch < best.upper;
             if best.upper - best.lower <= if undecided { limits.gap.min(0.5 * limits.touch) } else { limits.gap } {
                 best.end = End::Converged;
@@ -282,10 +380,7 @@ impl Polytope {
         start: &Simplex,
         limits: &Limits,
     ) -> Result<(), Outcome> {
-        self.corners.clear();
-        self.faces.clear();
-        self.distances.clear();
-        self.free.clear();
+        self.clear();
         self.corners.extend_from_slice(start.corners());
         self.drop_flat_corners(limits.flat);
         if self.corners.is_empty() {

@@ -64,7 +64,7 @@ pub fn manifold(
     pose_b: &Pose,
     reach: f64,
 ) -> Option<Manifold> {
-    let cache = &mut PairCache::default();
+    let cache = &mut PairCache::unused();
     manifold_cached(a, pose_a, b, pose_b, reach, &Options::default(), cache)
 }
 
@@ -139,7 +139,7 @@ impl Scene<'_> {
     ) {
         let mut contact = *self.contact;
         if salt != 0 {
-            let cache = &mut PairCache::default();
+            let cache = &mut PairCache::unused();
             let found = contact_within_cached(a.0, a.1, b.0, b.1, self.reach, self.options, cache);
             match found {
                 Some(found) if found.normal.dot(contact.normal) > 1.0 - SLACK => contact = found,

@@ -58,7 +58,7 @@ use solve::{Goal, Placed, Request, size_of, solve};
 
 /// Whether two shapes touch or overlap.
 pub fn intersects(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Intersection {
-    intersects_cached(a, pose_a, b, pose_b, &Options::default(), &mut PairCache::default())
+    intersects_cached(a, pose_a, b, pose_b, &Options::default(), &mut PairCache::unused())
 }
 
 /// As [`intersects`], with settings and the pair's memory.
@@ -84,7 +84,7 @@ pub fn distance(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
 
 /// The nearest points of two shapes and their distance.
 pub fn closest_points(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Closest {
-    closest_points_cached(a, pose_a, b, pose_b, &Options::default(), &mut PairCache::default())
+    closest_points_cached(a, pose_a, b, pose_b, &Options::default(), &mut PairCache::unused())
 }
 
 /// As [`closest_points`], with settings and the pair's memory.
@@ -114,7 +114,7 @@ pub fn closest_points_cached(
 
 /// Distance or depth of two shapes, with normal and points.
 pub fn contact(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> Contact {
-    contact_cached(a, pose_a, b, pose_b, &Options::default(), &mut PairCache::default())
+    contact_cached(a, pose_a, b, pose_b, &Options::default(), &mut PairCache::unused())
 }
 
 /// As [`contact`], with settings and the pair's memory.
@@ -139,7 +139,7 @@ pub fn contact_within(
     pose_b: &Pose,
     reach: f64,
 ) -> Option<Contact> {
-    let cache = &mut PairCache::default();
+    let cache = &mut PairCache::unused();
     contact_within_cached(a, pose_a, b, pose_b, reach, &Options::default(), cache)
 }
 

@@ -170,7 +170,7 @@ fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<
         if spheres_apart(placed, other, request.reach + request.options.margin) {
             continue;
         }
-        let answer = solve(placed, other, &request, &mut PairCache::default());
+        let answer = solve(placed, other, &request, &mut PairCache::unused());
         if let Some(answer) = answer
             && best.is_none_or(|best| answer.signed < best.signed)
         {
@@ -323,6 +323,12 @@ impl Ready<'_> {
     }
 
     fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        if request.goal == Goal::Contact
+            && cache.shell().is_some()
+            && let Some(cores) = self.resume(cache)
+        {
+            return Some(cores.grown(self.radii[0], self.radii[1]));
+        }
         let (mut simplex, axis) = self.start(cache);
         let radius = self.radii[0] + self.radii[1];
         let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
@@ -336,7 +342,7 @@ impl Ready<'_> {
         cache.keep(&simplex, found.nearest, self.cores.hints);
         let cores = match found.end {
             End::CutOff => return None,
-            End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request),
+            End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request, cache),
             _ => self.apart(&found, &simplex),
         };
         Some(cores.grown(self.radii[0], self.radii[1]))
@@ -370,21 +376,64 @@ impl Ready<'_> {
         16.0 * f64::EPSILON * (self.size + self.between.length())
     }
 
-    /// The depth of the cores, which overlap or touch.
-    fn depth(&mut self, simplex: &Simplex, request: &Request) -> Signed {
+    fn epa_limits(&self) -> epa::Limits {
         let polyhedral = self.cores.is_polyhedral();
-        if polyhedral && request.options.method == Method::GjkSat {
-            return self.depth_by_axes();
-        }
-        let limits = epa::Limits {
+        epa::Limits {
             gap: if polyhedral { POLYHEDRAL_GAP * 10.0 } else { CURVED_DEPTH_GAP } * self.size,
             touch: TOUCH * self.size - self.radii[0] - self.radii[1],
             flat: 1e-12 * self.size,
             coplanar: 1e-14 * self.size,
             corners: EPA_CORNERS,
+        }
+    }
+
+    /// The depth from the polytope of the last frame, if it still holds the origin. That proves
+    /// the overlap as well, so that GJK has nothing left to say.
+    fn resume(&mut self, cache: &mut PairCache) -> Option<Signed> {
+        let limits = self.epa_limits();
+        let view = self.cores.clone();
+        let found = POLYTOPE.with_borrow_mut(|polytope| {
+            let shell = cache.shell()?;
+            let found =
+                polytope.resume(&mut self.cores, shell, |ids| view.corner(ids), &limits)?;
+            cache.shell_to_keep().map(|shell| polytope.save(shell));
+            Some(found)
+        });
+        let Some(found) = found else {
+            cache.shell_to_keep().map(epa::Shell::clear);
+            return None;
         };
-        let depth = POLYTOPE
-            .with_borrow_mut(|polytope| polytope.run(&mut self.cores, simplex, &limits));
+        let on_a = found.face.witnesses().0;
+        let gap = found.upper - found.lower;
+        Some(Signed {
+            signed: -found.upper,
+            normal: found.normal,
+            on_a,
+            on_b: on_a,
+            bound: gap + self.rounding(),
+            ending: self.ending_of(found.end, gap),
+        })
+    }
+
+    /// The depth of the cores, which overlap or touch.
+    fn depth(
+        &mut self,
+        simplex: &Simplex,
+        request: &Request,
+        cache: &mut PairCache,
+    ) -> Signed {
+        let polyhedral = self.cores.is_polyhedral();
+        if polyhedral && request.options.method == Method::GjkSat {
+            return self.depth_by_axes();
+        }
+        let limits = self.epa_limits();
+        let depth = POLYTOPE.with_borrow_mut(|polytope| {
+            let depth = polytope.run(&mut self.cores, simplex, &limits);
+            if polyhedral && let Some(shell) = cache.shell_to_keep() {
+                polytope.save(shell);
+            }
+            depth
+        });
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes();
         }
