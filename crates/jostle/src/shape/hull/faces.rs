@@ -52,10 +52,14 @@ impl Plane<'_> {
         let normal = self.crosses[self.seed as usize].normalize_or_zero();
         let origin = self.points[self.surface.triangles[self.seed as usize][0] as usize];
         let near = |triangle: u32| {
-            normal.dot(self.crosses[triangle as usize]) >= 0.0
-                && self.surface.triangles[triangle as usize].iter().all(|&corner| {
-                    normal.dot(self.points[corner as usize] - origin).abs() <= self.tolerance
-                })
+            let corners =
+                self.surface.triangles[triangle as usize].map(|c| self.points[c as usize]);
+            let longest = (0..3).map(|k| corners[k].distance(corners[(k + 1) % 3]));
+            let longest = longest.fold(0.0, f64::max);
+            // Not turned over, as the back of a plate would be. The normal of a triangle that is
+            // thinner than the tolerance is noise, so it may point anywhere.
+            normal.dot(self.crosses[triangle as usize]) >= -self.tolerance * longest
+                && corners.iter().all(|&c| normal.dot(c - origin).abs() <= self.tolerance)
         };
         let mut region = vec![self.seed];
         face_of[self.seed as usize] = face;
@@ -137,42 +141,46 @@ fn lost_vertices(
         // Each run of such vertices belongs to two rings; the lower face decides.
         let between =
             |&vertex: &u32| around.get(vertex).len() == 2 && around.get(vertex)[0] == face;
-        let Some(start) = ring.iter().position(|vertex| !between(vertex)) else {
-            // A ring of nothing else: its first vertex stays, whatever it is.
-            thin_run(points, ring, between, 0, tolerance, &mut lost);
-            continue;
-        };
-        thin_run(points, ring, between, start, tolerance, &mut lost);
+        // In a ring of nothing else the first vertex stays, whatever it is.
+        let start = ring.iter().position(|vertex| !between(vertex)).unwrap_or(0);
+        let mut chain = vec![ring[start]];
+        for step in 1..=ring.len() {
+            let vertex = ring[(start + step) % ring.len()];
+            chain.push(vertex);
+            if step == ring.len() || !between(&vertex) {
+                thin(points, &chain, tolerance, &mut lost);
+                chain = vec![vertex];
+            }
+        }
     }
     lost
 }
 
-/// How many vertices in a row an edge may lose; each is checked against the final line.
+/// How many vertices in a row a bent chain may lose; each is checked against the final line.
 const LONGEST_RUN: usize = 64;
 
-/// Walks around a ring from a vertex that stays and loses what lies on the line from the last
-/// vertex that stayed to the next one.
-fn thin_run(
-    points: &[DVec3],
-    ring: &[u32],
-    between: impl Fn(&u32) -> bool,
-    start: usize,
-    tolerance: f64,
-    lost: &mut [bool],
-) {
-    let at = |position: usize| ring[(start + position) % ring.len()];
-    let mut anchor = at(0);
-    let mut run: Vec<u32> = Vec::new();
-    for position in 1..ring.len() {
-        let (vertex, next) = (at(position), at(position + 1));
-        run.push(vertex);
-        let (from, to) = (points[anchor as usize], points[next as usize]);
-        let straight = run.iter().all(|&v| near_line(points[v as usize], from, to, tolerance));
-        if between(&vertex) && straight && run.len() <= LONGEST_RUN {
-            lost[vertex as usize] = true;
+/// Loses what lies on the line between the ends of a chain; if it is not straight, then on the
+/// line from the last vertex that stayed to the next. The whole comes first because rounding can
+/// fold the border of two faces: along an edge it may go two steps forward and one back.
+fn thin(points: &[DVec3], chain: &[u32], tolerance: f64, lost: &mut [bool]) {
+    let near = |vertex: u32, from: u32, to: u32| {
+        let [point, from, to] = [vertex, from, to].map(|index| points[index as usize]);
+        near_line(point, from, to, tolerance)
+    };
+    let last = chain.len() - 1;
+    let mut inner = chain[1..last].iter();
+    if inner.all(|&vertex| near(vertex, chain[0], chain[last])) {
+        chain[1..last].iter().for_each(|&vertex| lost[vertex as usize] = true);
+        return;
+    }
+    let mut anchor = 0;
+    for position in 1..last {
+        let run = &chain[anchor + 1..=position];
+        let straight = run.iter().all(|&v| near(v, chain[anchor], chain[position + 1]));
+        if straight && run.len() <= LONGEST_RUN {
+            lost[chain[position] as usize] = true;
         } else {
-            anchor = vertex;
-            run.clear();
+            anchor = position;
         }
     }
 }

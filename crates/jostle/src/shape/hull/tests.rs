@@ -211,6 +211,21 @@ proptest! {
     }
 }
 
+/// Rotations that once left points on an edge as vertices.
+#[test]
+fn noise_along_an_edge_does_not_stay() {
+    let folded = ([-1.1275589758167417, 2.165544818124794, -2.245827631974541], -5.475484821087799);
+    let slivers =
+        ([-1.6603527508309934, 2.5465852571710634, -0.41821361919438177], 1.76017925624966);
+    for (turn, scale) in [folded, slivers] {
+        let turn = DQuat::from_scaled_axis(turn.into());
+        let at = |i: i32| DVec3::new((i % 7) as f64, (i / 7 % 7) as f64, (i / 49) as f64);
+        let points: Vec<DVec3> = (0..343).map(|i| turn * at(i) * f64::exp2(scale)).collect();
+        let hull = Hull::new(&points).unwrap();
+        assert_eq!((hull.vertices().len(), hull.face_count()), (8, 6));
+    }
+}
+
 /// No point lies outside an edge of a flat hull.
 fn inside_polygon(hull: &Hull, points: &[DVec3]) {
     let ring = hull.face_vertices(0);
