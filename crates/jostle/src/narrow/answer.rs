@@ -7,6 +7,15 @@ use glam::DVec3;
 /// f64 loses in one query and below every accuracy that is promised.
 pub const TOUCH: f64 = 1e-10;
 
+/// Lengths below this count as nothing at any size: their squares leave the range of f64.
+const NOTHING: f64 = 1e-140;
+
+/// The distance or depth up to which shapes of a size touch.
+#[inline]
+pub(crate) fn touch_tolerance(size: f64) -> f64 {
+    TOUCH * size + NOTHING
+}
+
 /// How two shapes lie to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -31,7 +40,7 @@ impl Status {
     /// The classification of a signed distance (negative inside) for shapes of a size.
     #[inline]
     pub fn of(signed: f64, size: f64) -> Status {
-        let tolerance = TOUCH * size;
+        let tolerance = touch_tolerance(size);
         if signed > tolerance {
             Status::Separated
         } else if signed < -tolerance {

@@ -12,6 +12,13 @@ use glam::DVec3;
 /// Distance of cores, relative to the size, under which they count as crossing.
 const CROSSING: f64 = 1e-12;
 
+/// The value, kept within `-half..=half`. Unlike `clamp` it bears a hand-made shape with a size
+/// below zero or NaN.
+#[inline(always)]
+fn limited(value: f64, half: f64) -> f64 {
+    value.max(-half).min(half)
+}
+
 fn closed(signed: f64, normal: DVec3, on_a: DVec3, size: f64) -> Signed {
     let bound = 8.0 * f64::EPSILON * size;
     Signed { signed, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
@@ -28,7 +35,7 @@ pub(crate) fn point_point(b: DVec3, size: f64) -> Signed {
 /// A segment along y and a point.
 #[inline]
 pub(crate) fn segment_point(half: f64, b: DVec3, size: f64) -> Signed {
-    let on_a = DVec3::new(0.0, b.y.clamp(-half, half), 0.0);
+    let on_a = DVec3::new(0.0, limited(b.y, half), 0.0);
     let offset = b - on_a;
     let distance = offset.length();
     let normal = if distance > CROSSING * size { offset / distance } else { DVec3::X };
@@ -39,7 +46,7 @@ pub(crate) fn segment_point(half: f64, b: DVec3, size: f64) -> Signed {
 /// A box and a point, which may be inside.
 #[inline]
 pub(crate) fn box_point(half: DVec3, b: DVec3, size: f64) -> Signed {
-    let on_a = b.clamp(-half, half);
+    let on_a = b.max(-half).min(half);
     let offset = b - on_a;
     let distance = offset.length();
     if distance > CROSSING * size {
@@ -58,7 +65,7 @@ pub(crate) fn segment_segment(half_a: f64, half_b: f64, pose: &PoseMatrix, size:
     let direction = pose.rotation.y_axis;
     let along_a = nearest_on_first(half_a, half_b, direction, pose.translation);
     let on_a = DVec3::new(0.0, along_a, 0.0);
-    let along_b = (on_a - pose.translation).dot(direction).clamp(-half_b, half_b);
+    let along_b = limited((on_a - pose.translation).dot(direction), half_b);
     let offset = pose.translation + direction * along_b - on_a;
     let distance = offset.length();
     if distance > CROSSING * size {
@@ -79,9 +86,9 @@ fn nearest_on_first(half_a: f64, half_b: f64, direction: DVec3, center: DVec3) -
     }
     let cosine = direction.y;
     let along = center.dot(direction);
-    let on_a = ((center.y - cosine * along) / sine).clamp(-half_a, half_a);
-    let on_b = (on_a * cosine - along).clamp(-half_b, half_b);
-    (center.y + on_b * cosine).clamp(-half_a, half_a)
+    let on_a = limited((center.y - cosine * along) / sine, half_a);
+    let on_b = limited(on_a * cosine - along, half_b);
+    limited(center.y + on_b * cosine, half_a)
 }
 
 /// Nearly parallel segments: the inner solution is ill-conditioned, so that all ends compete with it.
@@ -102,9 +109,9 @@ fn nearest_of_nearly_parallel(
     let high = half_a.min(ends_of_b[0].max(ends_of_b[1]));
     let middle = 0.5 * (low + high);
     for place in [middle, inner, -half_a, half_a, ends_of_b[0], ends_of_b[1]] {
-        let on_a = place.clamp(-half_a, half_a);
+        let on_a = limited(place, half_a);
         let point = DVec3::new(0.0, on_a, 0.0);
-        let on_b = (point - center).dot(direction).clamp(-half_b, half_b);
+        let on_b = limited((point - center).dot(direction), half_b);
         let distance = (center + direction * on_b - point).length_squared();
         if distance < best.0 {
             best = (distance, on_a);

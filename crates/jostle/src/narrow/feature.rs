@@ -63,6 +63,10 @@ impl Feature {
             }
             Core::Curved(shape) => feature.push(shape.core_support(direction), 0),
         }
+        // Only a hand-made shape that is no number gets here with nothing.
+        if feature.len == 0 {
+            feature.push(DVec3::ZERO, 0);
+        }
         feature
     }
 

@@ -9,13 +9,13 @@
 //! Cost: a contact query and some dozens of plane tests; a face of a large hull is found by a pass
 //! over its normals.
 
-use super::answer::{Contact, Options};
+use super::answer::{Contact, Options, touch_tolerance};
 use super::cache::PairCache;
 use super::clip::{Clip, Clipped};
 use super::feature::Feature;
 use super::pair::{Core, relative};
 use super::witness::crossing;
-use super::{TOUCH, contact_within_cached};
+use super::contact_within_cached;
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
 
@@ -80,7 +80,7 @@ pub fn manifold_cached(
 ) -> Option<Manifold> {
     let contact = contact_within_cached(a, pose_a, b, pose_b, reach, options, cache)?;
     let mut candidates = Vec::new();
-    let reach = reach.max(0.0) + TOUCH * super::solve::size_of(a, b);
+    let reach = reach.max(0.0) + touch_tolerance(super::solve::size_of(a, b));
     let scene = Scene { contact: &contact, reach, options };
     scene.gather((a, pose_a), (b, pose_b), 0, &mut candidates);
     if candidates.is_empty() {

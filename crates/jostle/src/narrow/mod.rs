@@ -70,7 +70,7 @@ pub fn intersects_cached(
     options: &Options,
     cache: &mut PairCache,
 ) -> Intersection {
-    let reach = TOUCH * size_of(a, b);
+    let reach = answer::touch_tolerance(size_of(a, b));
     let request = Request { goal: Goal::Boolean, options: *options, reach };
     let answer = ask(a, pose_a, b, pose_b, &request, cache);
     let ending = answer.as_ref().map_or(Ending::Converged, |answer| answer.ending);
@@ -154,7 +154,7 @@ pub fn contact_within_cached(
     cache: &mut PairCache,
 ) -> Option<Contact> {
     let size = size_of(a, b);
-    let reach = reach.max(0.0) + TOUCH * size;
+    let reach = reach.max(0.0) + answer::touch_tolerance(size);
     let request = Request { goal: Goal::Contact, options: *options, reach };
     let answer = ask(a, pose_a, b, pose_b, &request, cache)?;
     Some(answer.contact(size))

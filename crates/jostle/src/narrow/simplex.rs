@@ -10,9 +10,11 @@
 //!    expanded determinants lose the square of it.
 //! 2. The nearest point of a face is the projection along its normal, not a sum of weighted corners:
 //!    its direction stays good when the distance is tiny.
-//! 3. The region that the theorem rules out is still tested. It is reached only by rounding or by a
+//! 3. Heights and feet are measured from the corner that is nearest to the origin: a tiny shape
+//!    against a large one has corners a million times further away than the answer.
+//! 4. The region that the theorem rules out is still tested. It is reached only by rounding or by a
 //!    simplex from the last frame, and then it decides.
-//! 4. A flat tetrahedron or triangle falls back to its faces or edges instead of trusting a sign.
+//! 5. A flat tetrahedron or triangle falls back to its faces or edges instead of trusting a sign.
 
 use glam::DVec3;
 
@@ -160,8 +162,23 @@ fn on_edge(p: DVec3, q: DVec3) -> Nearest {
         (q, 0b10)
     } else if along >= length {
         (p, 0b01)
-    } else {
+    } else if along + along <= length {
         (q + edge * (along / length), 0b11)
+    } else {
+        (p - edge * (p.dot(edge) / length), 0b11)
+    }
+}
+
+/// The corner nearest to the origin: its height over a plane suffers least from rounding.
+#[inline]
+fn smallest(p: DVec3, q: DVec3, r: DVec3) -> DVec3 {
+    let (at_p, at_q, at_r) = (p.length_squared(), q.length_squared(), r.length_squared());
+    if at_r <= at_p && at_r <= at_q {
+        r
+    } else if at_p <= at_q {
+        p
+    } else {
+        q
     }
 }
 
@@ -179,7 +196,7 @@ fn on_triangle(p: DVec3, q: DVec3, r: DVec3) -> Nearest {
     let at_q = -to_p.cross(r).dot(normal);
     let flat = area <= FLAT * to_p.length_squared() * to_q.length_squared();
     if !flat && at_p > 0.0 && at_q > 0.0 && at_p + at_q < area {
-        return (normal * (r.dot(normal) / area), 0b111);
+        return (normal * (smallest(p, q, r).dot(normal) / area), 0b111);
     }
     let mut best = (DVec3::INFINITY, 0);
     if flat || at_q <= 0.0 {
@@ -233,7 +250,7 @@ fn on_tetrahedron(p: DVec3, q: DVec3, r: DVec3, s: DVec3) -> Option<Nearest> {
 fn edge_weights(p: DVec3, q: DVec3) -> [f64; 4] {
     let edge = p - q;
     let length = edge.length_squared();
-    let at_p = if length > 0.0 { (-q.dot(edge) / length).clamp(0.0, 1.0) } else { 0.0 };
+    let at_p = if length > 0.0 { (-q.dot(edge) / length).max(0.0).min(1.0) } else { 0.0 };
     [at_p, 1.0 - at_p, 0.0, 0.0]
 }
 
@@ -250,8 +267,8 @@ fn triangle_weights(p: DVec3, q: DVec3, r: DVec3) -> [f64; 4] {
         line.keep(mask);
         return spread(line.weights(), mask);
     }
-    let at_p = (-r.cross(to_q).dot(normal) / area).clamp(0.0, 1.0);
-    let at_q = (-to_p.cross(r).dot(normal) / area).clamp(0.0, 1.0 - at_p);
+    let at_p = (-r.cross(to_q).dot(normal) / area).max(0.0).min(1.0);
+    let at_q = (-to_p.cross(r).dot(normal) / area).max(0.0).min(1.0 - at_p);
     [at_p, at_q, 1.0 - at_p - at_q, 0.0]
 }
 
@@ -261,9 +278,9 @@ fn tetrahedron_weights(p: DVec3, q: DVec3, r: DVec3, s: DVec3) -> [f64; 4] {
     if volume == 0.0 {
         return triangle_weights(p, q, r);
     }
-    let at_p = (-s.dot(to_q.cross(to_r)) / volume).clamp(0.0, 1.0);
-    let at_q = (-s.dot(to_r.cross(to_p)) / volume).clamp(0.0, 1.0 - at_p);
-    let at_r = (-s.dot(to_p.cross(to_q)) / volume).clamp(0.0, 1.0 - at_p - at_q);
+    let at_p = (-s.dot(to_q.cross(to_r)) / volume).max(0.0).min(1.0);
+    let at_q = (-s.dot(to_r.cross(to_p)) / volume).max(0.0).min(1.0 - at_p);
+    let at_r = (-s.dot(to_p.cross(to_q)) / volume).max(0.0).min(1.0 - at_p - at_q);
     [at_p, at_q, at_r, 1.0 - at_p - at_q - at_r]
 }
 

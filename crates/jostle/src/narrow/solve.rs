@@ -4,14 +4,14 @@
 //! asked; a question only decides how early that way may end. So no two questions can contradict
 //! each other.
 
-use super::answer::{Ending, Method, Options, Signed, TOUCH};
+use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
 use super::gjk::{self, Difference, End};
 use super::pair::{Core, Cores, must_swap, relative};
 use super::simplex::Simplex;
 use super::{closed, epa, half_space, isa_gjk, sat, witness};
-use crate::shape::{LIMIT, Pose, Shape};
+use crate::shape::{Pose, Shape};
 use glam::DVec3;
 use std::cell::RefCell;
 
@@ -53,8 +53,6 @@ const GJK_STEPS: u32 = 256;
 /// Most corners of a polytope.
 const EPA_CORNERS: usize = 192;
 
-/// Distance beyond which shapes count as points. Their sizes end at 1e60.
-const FAR: f64 = 1e100;
 /// Most steps of the descent after EPA.
 const DESCENT_STEPS: u32 = 40;
 
@@ -77,12 +75,8 @@ pub(crate) fn solve(
     cache: &mut PairCache,
 ) -> Option<Signed> {
     let offset = b.pose.translation() - a.pose.translation();
-    let square = offset.length_squared();
-    if !(square < FAR * FAR) && a.shape.is_bounded() && b.shape.is_bounded() {
-        return within(far_apart(a.pose, b.pose), request);
-    }
     if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
-        && square > 1e-200
+        && offset.length_squared() > 1e-200
     {
         return spheres(a.pose, *first, b.pose, *second, request);
     }
@@ -91,22 +85,6 @@ pub(crate) fn solve(
     let (first, second) = if swapped { (b, a) } else { (a, b) };
     let answer = solve_ordered(first, second, request, cache)?;
     Some(if swapped { answer.mirrored() } else { answer })
-}
-
-/// Shapes so far apart that they are points to each other: squares would leave the range of f64.
-#[cold]
-fn far_apart(pose_a: &Pose, pose_b: &Pose) -> Signed {
-    let half = 0.5 * pose_b.translation() - 0.5 * pose_a.translation();
-    let largest = half.abs().max_element();
-    let scaled = half / largest;
-    Signed {
-        signed: (2.0 * largest * scaled.length()).min(f64::MAX),
-        normal: scaled / scaled.length(),
-        on_a: pose_a.translation(),
-        on_b: pose_b.translation(),
-        bound: 1e-15 * largest + 4.0 * LIMIT,
-        ending: Ending::Closed,
-    }
 }
 
 /// Spheres apart from each other's centers need no order: every step mirrors by itself.
@@ -334,7 +312,7 @@ impl Ready<'_> {
         let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
         let limits = gjk::Limits {
             gap: gap * self.size,
-            touch: TOUCH * self.size,
+            touch: touch_tolerance(self.size),
             cut_off: request.reach + radius,
             steps: GJK_STEPS,
         };
@@ -345,7 +323,7 @@ impl Ready<'_> {
             End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request, cache),
             _ => self.apart(&found, &simplex),
         };
-        Some(cores.grown(self.radii[0], self.radii[1]))
+        within(cores.grown(self.radii[0], self.radii[1]), request)
     }
 
     /// The answer of GJK.
@@ -365,7 +343,7 @@ impl Ready<'_> {
     /// A run that rounding ended at its goal has converged.
     fn ending_of(&self, end: End, gap: f64) -> Ending {
         match end {
-            _ if gap <= TOUCH * self.size + self.rounding() => Ending::Converged,
+            _ if gap <= touch_tolerance(self.size) + self.rounding() => Ending::Converged,
             End::Converged | End::Overlap | End::CutOff => Ending::Converged,
             End::Stalled => Ending::Stalled,
             End::StepLimit => Ending::StepLimit,
@@ -380,7 +358,7 @@ impl Ready<'_> {
         let polyhedral = self.cores.is_polyhedral();
         epa::Limits {
             gap: if polyhedral { POLYHEDRAL_GAP * 10.0 } else { CURVED_DEPTH_GAP } * self.size,
-            touch: TOUCH * self.size - self.radii[0] - self.radii[1],
+            touch: touch_tolerance(self.size) - self.radii[0] - self.radii[1],
             flat: 1e-12 * self.size,
             coplanar: 1e-14 * self.size,
             corners: EPA_CORNERS,
@@ -461,7 +439,7 @@ impl Ready<'_> {
         let out = 1e-3 * self.size;
         let limits = gjk::Limits {
             gap: CURVED_GAP * self.size,
-            touch: TOUCH * self.size,
+            touch: touch_tolerance(self.size),
             cut_off: f64::INFINITY,
             steps: GJK_STEPS,
         };
