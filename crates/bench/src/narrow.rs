@@ -170,7 +170,8 @@ fn race(
 ) -> (f64, f64, f64) {
     let rounds: Vec<(f64, f64)> =
         (0..repeats.max(1)).map(|_| (time(count, &mut ours), time(count, &mut rival))).collect();
-    let least = |times: &dyn Fn(&(f64, f64)) -> f64| rounds.iter().map(times).fold(f64::MAX, f64::min);
+    let least =
+        |times: &dyn Fn(&(f64, f64)) -> f64| rounds.iter().map(times).fold(f64::MAX, f64::min);
     let mut ratios: Vec<f64> = rounds.iter().map(|(ours, rival)| rival / ours).collect();
     ratios.sort_by(f64::total_cmp);
     (least(&|r| r.0), least(&|r| r.1), ratios[ratios.len() / 2])
@@ -185,7 +186,8 @@ impl Scene {
     fn their_distance(&self, index: usize) -> f64 {
         let (a, pose_a, b, pose_b) = &self.pairs[index];
         let (a, b) = (&*self.twins[*a].theirs, &*self.twins[*b].theirs);
-        query::distance(&pose_a.theirs, a, &pose_b.theirs, b).map_or(f64::NAN, |found| found.distance)
+        query::distance(&pose_a.theirs, a, &pose_b.theirs, b)
+            .map_or(f64::NAN, |found| found.distance)
     }
 
     fn our_contact(&self, index: usize) -> f64 {
@@ -212,8 +214,7 @@ impl Scene {
     ) -> Row {
         let count = self.pairs.len();
         let all = || 0..count;
-        let differing =
-            all().filter(|&i| (ours(self, i) - theirs(self, i)).abs() > 1e-6).count();
+        let differing = all().filter(|&i| (ours(self, i) - theirs(self, i)).abs() > 1e-6).count();
         let hits = all().filter(|&i| self.our_distance(i) == 0.0).count() as f64 / count as f64;
         let (ours, rival, median_ratio) = race(
             count,
@@ -309,7 +310,8 @@ fn coherent_row(kind: &str, question: &str, courses: &[Course], repeats: usize, 
     };
     let count = courses.iter().map(|course| course.frames.len()).sum();
     let differing = courses.iter().filter(|c| (warm(c) - cold(c)).abs() > 1e-9).count();
-    let hit = |course: &Course, frame| coherent_intersects(course, frame, &mut PairCache::default());
+    let hit =
+        |course: &Course, frame| coherent_intersects(course, frame, &mut PairCache::default());
     let hits: f64 = courses.iter().map(|c| c.frames.iter().map(|f| hit(c, f)).sum::<f64>()).sum();
     let (ours, rival, median_ratio) = race(
         count,

@@ -33,8 +33,7 @@ fn cases() -> Vec<Case> {
 fn fault(case: &Case, method: Method) -> Option<String> {
     let options = Options { method, ..Options::default() };
     let ((a, pose_a), (b, pose_b)) = (&case.a, &case.b);
-    let answer =
-        narrow::contact_cached(a, pose_a, b, pose_b, &options, &mut PairCache::default());
+    let answer = narrow::contact_cached(a, pose_a, b, pose_b, &options, &mut PairCache::default());
     let radius = |shape: &jostle::shape::Shape| {
         if shape.is_bounded() { shape.bounding_radius() } else { 0.0 }
     };

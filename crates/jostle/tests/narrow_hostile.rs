@@ -72,7 +72,8 @@ fn check(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) {
 #[test]
 fn every_kind_of_degenerate_pair_has_an_answer() {
     let shapes = shapes(1.0);
-    let places = [at(0.0, 0.0, 0.0), at(0.25, 0.0, 0.0), turned(0.0, 0.3, 0.1), turned(2.0, 3.0, -4.0)];
+    let places =
+        [at(0.0, 0.0, 0.0), at(0.25, 0.0, 0.0), turned(0.0, 0.3, 0.1), turned(2.0, 3.0, -4.0)];
     for a in &shapes {
         for b in &shapes {
             for place in &places {
@@ -85,7 +86,8 @@ fn every_kind_of_degenerate_pair_has_an_answer() {
 
 #[test]
 fn extreme_sizes_and_places_have_an_answer() {
-    let all: Vec<Shape> = [1e-150, 1e-60, 1e-9, 1e9, 0.4 * LIMIT].into_iter().flat_map(shapes).collect();
+    let all: Vec<Shape> =
+        [1e-150, 1e-60, 1e-9, 1e9, 0.4 * LIMIT].into_iter().flat_map(shapes).collect();
     let small = shapes(1.0);
     let far = [1e-300, 1.0, 1e30, LIMIT];
     for a in &all {
@@ -106,8 +108,7 @@ fn extreme_sizes_and_places_have_an_answer() {
 #[test]
 fn the_largest_coordinates_on_both_sides_do_not_overflow() {
     let ball = Shape::sphere(1.0).expect("a sphere");
-    let contact =
-        narrow::contact(&ball, &at(-LIMIT, 0.0, 0.0), &ball, &at(LIMIT, 0.0, 0.0));
+    let contact = narrow::contact(&ball, &at(-LIMIT, 0.0, 0.0), &ball, &at(LIMIT, 0.0, 0.0));
     assert_eq!(contact.status, Status::Separated);
     assert_eq!(contact.normal, DVec3::X);
     assert_eq!(contact.distance, 2.0 * LIMIT);

@@ -183,12 +183,14 @@ fn every_answer_is_proven() {
         assert!(shown >= signed - tolerance, "{shown} {pair:#?} {contact:#?}");
         // Both points belong to their shapes, so that the distance is not more.
         let apart = (contact.point_b - contact.point_a).dot(contact.normal);
-        assert!((apart - signed).abs() <= tolerance + TOUCH * pair.size(), "{pair:#?} {contact:#?}");
+        assert!(
+            (apart - signed).abs() <= tolerance + TOUCH * pair.size(),
+            "{pair:#?} {contact:#?}"
+        );
         let dot = Shape::sphere(0.0).expect("a point");
-        for (point, shape, pose) in [
-            (contact.point_a, &pair.a, &pair.pose_a),
-            (contact.point_b, &pair.b, &pair.pose_b),
-        ] {
+        for (point, shape, pose) in
+            [(contact.point_a, &pair.a, &pair.pose_a), (contact.point_b, &pair.b, &pair.pose_b)]
+        {
             let place = Pose::from_translation(point).expect("a pose");
             let off = narrow::distance(shape, pose, &dot, &place);
             // On a curved surface points are as certain as the square root of the bound.

@@ -253,15 +253,16 @@ impl Polytope {
             }
             best.lower = self.distances[nearest].min(best.upper);
             let undecided = best.lower <= limits.touch && limits.touch < best.upper;
-            if best.upper - best.lower <= if undecided { limits.gap.min(0.5 * limits.touch) } else { limits.gap } {
+            if best.upper - best.lower
+                <= if undecided { limits.gap.min(0.5 * limits.touch) } else { limits.gap }
+            {
                 best.end = End::Converged;
                 return best;
             }
             if self.corners.len() >= limits.corners {
                 return best;
             }
-            if !self.add(corner, nearest, limits)
-            {
+            if !self.add(corner, nearest, limits) {
                 best.end = End::Stalled;
                 return best;
             }

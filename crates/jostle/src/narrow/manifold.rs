@@ -12,10 +12,10 @@
 use super::answer::{Contact, Options, touch_tolerance};
 use super::cache::PairCache;
 use super::clip::{Clip, Clipped};
+use super::contact_within_cached;
 use super::feature::Feature;
 use super::pair::{Core, relative};
 use super::witness::crossing;
-use super::contact_within_cached;
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
 

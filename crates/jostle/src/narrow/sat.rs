@@ -59,7 +59,8 @@ pub(crate) fn run(cores: &mut Cores<'_>) -> Outcome {
 
 /// Two segments in line, or points: any direction across them parts them at once.
 fn across_lines(cores: &mut Cores<'_>, of_a: &Features, of_b: &Features) -> Outcome {
-    let lines = of_a.edges.iter().chain(&of_b.edges).filter_map(|edge| edge.direction.try_normalize());
+    let lines =
+        of_a.edges.iter().chain(&of_b.edges).filter_map(|edge| edge.direction.try_normalize());
     let normal = lines.map(|line| line.any_orthonormal_vector()).next().unwrap_or(DVec3::X);
     let mut best = None;
     offer(cores, &mut best, normal);

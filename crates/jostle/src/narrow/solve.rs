@@ -271,7 +271,14 @@ impl Ready<'_> {
                     _ => DVec3::ZERO,
                 };
                 let bound = 16.0 * f64::EPSILON * self.size;
-                let cores = Signed { signed: -depth, normal, on_a, on_b: on_a, bound, ending: Ending::Closed };
+                let cores = Signed {
+                    signed: -depth,
+                    normal,
+                    on_a,
+                    on_b: on_a,
+                    bound,
+                    ending: Ending::Closed,
+                };
                 Some(cores.grown(0.0, self.radii[1]))
             }
         }
@@ -372,8 +379,7 @@ impl Ready<'_> {
         let view = self.cores.clone();
         let found = POLYTOPE.with_borrow_mut(|polytope| {
             let shell = cache.shell()?;
-            let found =
-                polytope.resume(&mut self.cores, shell, |ids| view.corner(ids), &limits)?;
+            let found = polytope.resume(&mut self.cores, shell, |ids| view.corner(ids), &limits)?;
             cache.shell_to_keep().map(|shell| polytope.save(shell));
             Some(found)
         });
@@ -394,12 +400,7 @@ impl Ready<'_> {
     }
 
     /// The depth of the cores, which overlap or touch.
-    fn depth(
-        &mut self,
-        simplex: &Simplex,
-        request: &Request,
-        cache: &mut PairCache,
-    ) -> Signed {
+    fn depth(&mut self, simplex: &Simplex, request: &Request, cache: &mut PairCache) -> Signed {
         let polyhedral = self.cores.is_polyhedral();
         if polyhedral && request.options.method == Method::GjkSat {
             return self.depth_by_axes();

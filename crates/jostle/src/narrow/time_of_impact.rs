@@ -131,5 +131,9 @@ pub fn time_of_impact(a: &Moving<'_>, b: &Moving<'_>, duration: f64) -> Impact {
 fn end(a: &Moving<'_>, b: &Moving<'_>, time: f64, status: ImpactStatus) -> Impact {
     let (at_a, at_b) = (a.motion.pose_at(a.pose, time), b.motion.pose_at(b.pose, time));
     let (options, cache) = (Options::default(), &mut PairCache::default());
-    Impact { time, status, contact: contact_cached(a.shape, &at_a, b.shape, &at_b, &options, cache) }
+    Impact {
+        time,
+        status,
+        contact: contact_cached(a.shape, &at_a, b.shape, &at_b, &options, cache),
+    }
 }
