@@ -26,8 +26,11 @@
 //! 3. Each point is added at most once and a point whose horizon is not one closed ring (only
 //!    possible when products underflow) is left out, so the loop ends on any input.
 //!
-//! O(n log n) expected; O(n²) only for adversarial orders, which the furthest-point rule makes
-//! hard to find. Memory: 4 bytes a point beside the coordinates, about 120 bytes a face.
+//! O(n log n) where points are spread like on a ball or in a box: a million in a cube take less
+//! than a second, a million on a sphere, all of them vertices, about twenty. Clouds along a curve
+//! come near O(n²), since a point may see a large part of the hull: twenty thousand points of a
+//! helix take a second. Handing each point to the face it is furthest above instead of to the
+//! first was up to ten times slower there. Memory: 4 bytes a point beside the coordinates, about 120 bytes a face.
 
 use glam::DVec3;
 use robust::{Coord3D, orient3d};

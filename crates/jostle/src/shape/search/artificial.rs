@@ -8,8 +8,9 @@
 //! that vertex or at the last one, whichever is further; a step or two remain. Stalls are dealt
 //! with in `climb.rs`.
 //!
-//! The table has about as many cells as the hull has vertices, four bytes each, and is built
-//! with one climb per cell, each from the cell before.
+//! The table has about four cells for each vertex, at four bytes each and up to 98 304 cells, and
+//! is built with one climb per cell, each from the cell before. With one cell for each vertex
+//! random searches on 162 vertices took a fifth longer.
 
 use glam::DVec3;
 
@@ -24,7 +25,7 @@ pub(super) struct DirectionTable {
 impl DirectionTable {
     /// A table for a hull of so many vertices; `find` searches from a hint.
     pub(super) fn new(vertices: usize, find: impl Fn(DVec3, u32) -> u32) -> DirectionTable {
-        let resolution = ((vertices as f64 / 6.0).sqrt().ceil() as u32).clamp(2, 128);
+        let resolution = ((vertices as f64 / 1.5).sqrt().ceil() as u32).clamp(4, 128);
         let mut cells = Vec::with_capacity(6 * (resolution * resolution) as usize);
         let mut hint = 0;
         for side in 0..6 {
@@ -52,18 +53,14 @@ impl DirectionTable {
     #[inline]
     fn cell(&self, direction: DVec3) -> usize {
         let size = direction.abs();
-        let (axis, u, v) = if size.x >= size.y && size.x >= size.z {
-            (direction.x, direction.y, direction.z)
+        let (pair, axis, u, v) = if size.x >= size.y && size.x >= size.z {
+            (0, direction.x, direction.y, direction.z)
         } else if size.y >= size.z {
-            (direction.y, direction.z, direction.x)
+            (2, direction.y, direction.z, direction.x)
         } else {
-            (direction.z, direction.x, direction.y)
+            (4, direction.z, direction.x, direction.y)
         };
-        let side = match () {
-            () if size.x >= size.y && size.x >= size.z => 0,
-            () if size.y >= size.z => 2,
-            () => 4,
-        } + usize::from(axis < 0.0);
+        let side = pair + usize::from(axis < 0.0);
         let resolution = self.resolution as usize;
         let half = 0.5 * f64::from(self.resolution);
         let scale = half / axis.abs();

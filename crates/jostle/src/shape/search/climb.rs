@@ -67,9 +67,9 @@ impl Climber {
             for &neighbour in around {
                 let reach = vertices[neighbour as usize].dot(direction);
                 level |= reach >= floor;
-                if reach > height {
-                    (best, height) = (neighbour, reach);
-                }
+                // Selects, not a branch: which neighbour is best cannot be predicted.
+                best = if reach > height { neighbour } else { best };
+                height = if reach > height { reach } else { height };
             }
             if best == from {
                 if !level {

@@ -10,6 +10,30 @@
 //! All four give the same vertex: the lowest index among those whose computed dot product is
 //! largest. The scan does so by construction. The others find it by climbing on the exactly
 //! convex triangulation, and `climb.rs` says why rounding cannot stop them early.
+//!
+//! # The choice
+//!
+//! Times as shares of the scan's (AVX2), smallest of 15 interleaved runs over 4 096 searches on
+//! triangulated spheres; directions random, and turning by two degrees from search to search
+//! (`support_search` among the benchmark examples):
+//!
+//! | vertices | scan ns | climb | artificial | hierarchy |
+//! |---|---|---|---|---|
+//! | 12 | 9 | 5.2, 1.9 | 4.5, 2.5 | 3.6, 3.7 |
+//! | 42 | 24 | 3.2, 0.85 | 1.8, 1.08 | 3.7, 3.6 |
+//! | 72 | 41, 26 | 2.3, 0.78 | 1.08, 0.98 | 2.5, 3.7 |
+//! | 96 | 46, 33 | 2.4, 0.61 | 1.03, 0.78 | 2.7, 3.5 |
+//! | 162 | 68, 54 | 1.9, 0.41 | 0.63, 0.49 | 2.1, 2.6 |
+//! | 642 | 200 | 1.2, 0.12 | 0.23, 0.15 | 1.1, 1.05 |
+//! | 2562 | 1 000 | 0.5, 0.03 | 0.06, 0.04 | 0.4, 0.3 |
+//! | 10242 | 4 500 | 0.25, 0.02 | 0.03, 0.02 | 0.17, 0.13 |
+//!
+//! So small hulls are scanned and all others climb with artificial neighbours. The plain climb
+//! is a fifth faster between near directions, but loses to the scan on random ones up to a
+//! thousand vertices, and a search does not know which it will be asked. The hierarchy beats the
+//! scan from a thousand vertices on and never the table: it looks at some hundred vertices one
+//! after the other, each choice waiting for the last. Both stay selectable with
+//! [`Hull::with_search`](super::Hull::with_search).
 
 mod artificial;
 mod climb;
@@ -49,8 +73,9 @@ impl SupportSearch {
 }
 
 /// Hulls with at least this many vertices climb with artificial neighbours, smaller ones are
-/// scanned.
-const ARTIFICIAL_FROM: usize = 100;
+/// scanned. From here on climbing costs at most a twentieth more on random directions and less on
+/// near ones.
+const ARTIFICIAL_FROM: usize = 80;
 
 /// The tables of a hull for its searches.
 #[derive(Clone, Debug)]
