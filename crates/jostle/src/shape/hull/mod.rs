@@ -6,8 +6,8 @@
 //! the triangulation they were merged from stays as well, because its edges join vertices that
 //! are neighbours on an *exactly* convex surface, and that is what makes climbing exact.
 //!
-//! Memory is about 100 bytes a vertex for points and coordinates, 150 for faces, edges and
-//! adjacency; `search/` adds its own tables to large hulls.
+//! Memory is 48 bytes a vertex for points and coordinates and about 200 for faces, edges and
+//! adjacency; `search/` adds 16 to large hulls.
 
 mod build;
 mod faces;

@@ -30,7 +30,8 @@
 //! than a second, a million on a sphere, all of them vertices, about twenty. Clouds along a curve
 //! come near O(n²), since a point may see a large part of the hull: twenty thousand points of a
 //! helix take a second. Handing each point to the face it is furthest above instead of to the
-//! first was up to ten times slower there. Memory: 4 bytes a point beside the coordinates, about 120 bytes a face.
+//! first was up to ten times slower there. Memory: 8 bytes a point beside the
+//! coordinates, about 110 bytes a face.
 
 use glam::DVec3;
 use robust::{Coord3D, orient3d};

@@ -11,7 +11,7 @@
 //! Vertices are kept in the order of the levels, innermost first, with their coordinates beside
 //! them, so a level's vertices are a prefix and no map is needed. Rounding may lead a level
 //! astray; the climb that follows on the full hull corrects it. Building runs quickhull once per
-//! level, about four times the cost of the hull itself.
+//! level and takes two to five times as long as the hull itself.
 
 use super::super::hull::{Lists, shell};
 use glam::DVec3;

@@ -13,20 +13,20 @@
 //!
 //! # The choice
 //!
-//! Times as shares of the scan's (AVX2), smallest of 15 interleaved runs over 4 096 searches on
+//! Times as shares of the scan's (AVX2), smallest of 20 interleaved runs over 4 096 searches on
 //! triangulated spheres; directions random, and turning by two degrees from search to search
 //! (`support_search` among the benchmark examples):
 //!
 //! | vertices | scan ns | climb | artificial | hierarchy |
 //! |---|---|---|---|---|
-//! | 12 | 9 | 5.2, 1.9 | 4.5, 2.5 | 3.6, 3.7 |
-//! | 42 | 24 | 3.2, 0.85 | 1.8, 1.08 | 3.7, 3.6 |
-//! | 72 | 41, 26 | 2.3, 0.78 | 1.08, 0.98 | 2.5, 3.7 |
-//! | 96 | 46, 33 | 2.4, 0.61 | 1.03, 0.78 | 2.7, 3.5 |
-//! | 162 | 68, 54 | 1.9, 0.41 | 0.63, 0.49 | 2.1, 2.6 |
-//! | 642 | 200 | 1.2, 0.12 | 0.23, 0.15 | 1.1, 1.05 |
-//! | 2562 | 1 000 | 0.5, 0.03 | 0.06, 0.04 | 0.4, 0.3 |
-//! | 10242 | 4 500 | 0.25, 0.02 | 0.03, 0.02 | 0.17, 0.13 |
+//! | 12 | 9, 9 | 5.21, 1.89 | 4.12, 2.50 | 3.58, 3.61 |
+//! | 42 | 23, 23 | 3.27, 0.84 | 1.78, 1.07 | 3.71, 3.54 |
+//! | 72 | 42, 26 | 2.24, 0.78 | 1.03, 0.98 | 2.38, 3.74 |
+//! | 96 | 48, 34 | 2.30, 0.62 | 0.95, 0.77 | 2.55, 3.47 |
+//! | 162 | 64, 54 | 2.01, 0.39 | 0.66, 0.49 | 2.24, 2.56 |
+//! | 642 | 202, 200 | 1.17, 0.12 | 0.22, 0.15 | 1.14, 1.04 |
+//! | 2562 | 991, 982 | 0.51, 0.03 | 0.05, 0.04 | 0.38, 0.29 |
+//! | 10242 | 4233, 4495 | 0.26, 0.01 | 0.02, 0.01 | 0.15, 0.10 |
 //!
 //! So small hulls are scanned and all others climb with artificial neighbours. The plain climb
 //! is a fifth faster between near directions, but loses to the scan on random ones up to a
@@ -73,8 +73,7 @@ impl SupportSearch {
 }
 
 /// Hulls with at least this many vertices climb with artificial neighbours, smaller ones are
-/// scanned. From here on climbing costs at most a twentieth more on random directions and less on
-/// near ones.
+/// scanned. At 72 the two are level, within a twentieth.
 const ARTIFICIAL_FROM: usize = 80;
 
 /// The tables of a hull for its searches.
