@@ -4,7 +4,7 @@
 //! a vertex without a better neighbour is the furthest (van den Bergen, *A Fast and Robust GJK
 //! Implementation for Collision Detection of Convex Objects*). With rounded dot products it need
 //! not be: on a face almost across the direction all products agree but for noise, and noise
-//! has peaks of its own; Loi's *Parallel Collision Detection* reports endless loops there.
+//! has peaks of its own; Loi (*Fast GPU-based Collision Detection*) shows an endless loop there.
 //!
 //! Two rules make the climb exact here. It moves only to a strictly larger product, so it cannot
 //! loop. And where it ends it also visits the neighbours whose product is within `tolerance`,
