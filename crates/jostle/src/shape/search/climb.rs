@@ -14,7 +14,7 @@
 //! lower, so the path lies within what is visited. Almost always there is nothing to visit. Where
 //! more than [`PLATEAU`] vertices are level, or the products are so small that they underflow, or
 //! the climb has looked at as many vertices as there are (hulls with vertices that have thousands
-//! of neighbours), the caller scans instead: no search costs more than two scans.
+//! of neighbours), the caller scans instead, so every search is bounded by a few scans.
 
 use super::super::hull::Lists;
 use glam::DVec3;
