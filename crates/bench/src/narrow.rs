@@ -246,12 +246,12 @@ struct Course {
     frames: Vec<[Pose; 2]>,
 }
 
-fn course(kind: &str, frames: usize, random: &mut Random) -> Course {
+fn course(kind: &str, frames: usize, speed: f64, random: &mut Random) -> Course {
     let shapes = [twin(kind, random).ours, twin(kind, random).ours];
     let mut turns = [random.rotation(), random.rotation()];
     let mut places = [random.vector(1.5), random.vector(1.5)];
-    let drift = [random.vector(0.01), random.vector(0.01)];
-    let spin = [random.vector(0.01), random.vector(0.01)];
+    let drift = [random.vector(speed), random.vector(speed)];
+    let spin = [random.vector(speed), random.vector(speed)];
     let frames = (0..frames).map(|_| {
         for side in 0..2 {
             places[side] += drift[side];
@@ -282,8 +282,14 @@ fn coherent_intersects(course: &Course, [a, b]: &[Pose; 2], cache: &mut PairCach
     f64::from(u8::from(found.hit))
 }
 
-/// Caches against cold starts on pairs that move by about one percent of their size a frame.
-pub fn coherent(kinds: &[&str], pairs: usize, frames: usize, repeats: usize) -> Vec<Row> {
+/// Caches against cold starts on pairs that move and turn by about `speed` of their size a frame.
+pub fn coherent(
+    kinds: &[&str],
+    speed: f64,
+    pairs: usize,
+    frames: usize,
+    repeats: usize,
+) -> Vec<Row> {
     let questions: [(&str, Ask); 3] = [
         ("cached distance", coherent_distance),
         ("cached contact", coherent_contact),
@@ -292,7 +298,8 @@ pub fn coherent(kinds: &[&str], pairs: usize, frames: usize, repeats: usize) -> 
     let mut rows = Vec::new();
     for kind in kinds {
         let mut random = Random::new(11);
-        let courses: Vec<Course> = (0..pairs).map(|_| course(kind, frames, &mut random)).collect();
+        let courses: Vec<Course> =
+            (0..pairs).map(|_| course(kind, frames, speed, &mut random)).collect();
         for (question, ask) in questions {
             rows.push(coherent_row(kind, question, &courses, repeats, ask));
         }
@@ -360,7 +367,7 @@ mod tests {
 
     #[test]
     fn caches_change_no_answer() {
-        for row in coherent(&KINDS, 10, 30, 1) {
+        for row in coherent(&KINDS, 0.01, 10, 30, 1) {
             assert_eq!(row.differing, 0, "{row:?}");
         }
     }

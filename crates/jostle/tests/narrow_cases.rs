@@ -41,7 +41,7 @@ fn fault(case: &Case, method: Method) -> Option<String> {
     let expected = number(&case.expected["signed"]);
     let error = (answer.signed_distance() - expected).abs();
     let allowed = number(&case.expected["tolerance"]) * size + number(&case.expected["err"]);
-    if !(error <= allowed) {
+    if error.is_nan() || error > allowed {
         return Some(format!("expected {expected:e}, off by {error:e} of {size:e}: {answer:?}"));
     }
     if (answer.normal.length() - 1.0).abs() > 1e-12 {

@@ -67,6 +67,11 @@ impl PairCache {
         (!self.shell.is_empty()).then_some(&self.shell)
     }
 
+    /// Forgets the polytope alone.
+    pub(crate) fn forget_shell(&mut self) {
+        self.shell.clear();
+    }
+
     /// Where to keep the polytope of this frame, if it is wanted.
     pub(crate) fn shell_to_keep(&mut self) -> Option<&mut Shell> {
         self.remembers.then_some(&mut self.shell)
@@ -84,16 +89,16 @@ impl PairCache {
         }
     }
 
-    /// The simplex to start from, placed by the poses of this frame; empty when cold or curved.
-    pub(crate) fn simplex(&self, cores: &Cores<'_>) -> Simplex {
-        let mut simplex = Simplex::default();
+    /// Puts the simplex to start from, placed by the poses of this frame, into an empty one; it
+    /// stays empty when cold or curved.
+    #[inline]
+    pub(crate) fn fill(&self, cores: &Cores<'_>, simplex: &mut Simplex) {
         for &ids in &self.ids[..usize::from(self.count)] {
             match cores.corner(ids) {
                 Some(corner) => simplex.push(corner),
-                None => return Simplex::default(),
+                None => return simplex.clear(),
             }
         }
-        simplex
     }
 
     pub(crate) fn axis(&self) -> DVec3 {

@@ -24,7 +24,7 @@
 //! which have closed forms. It is exact for polyhedra; `sat` is slower beyond a few dozen edges.
 
 use super::gjk::{Difference, End};
-use super::simplex::{Corner, Simplex};
+use super::simplex::{Corner, Simplex, on_triangle};
 use glam::DVec3;
 
 /// How far a run goes, in lengths of the scene.
@@ -51,10 +51,30 @@ pub struct Outcome {
     pub upper: f64,
     /// Certified lower bound of the depth, up to rounding.
     pub lower: f64,
-    /// The three corners of the face the normal belongs to; their nearest mix gives the points.
-    pub face: Simplex,
+    /// The point of a at the foot of the shortest way.
+    pub on_a: DVec3,
     /// Why it ended; never `Overlap` or `CutOff`.
     pub end: End,
+}
+
+/// What growing found: the outcome without its point.
+struct Bounds {
+    normal: DVec3,
+    upper: f64,
+    lower: f64,
+    /// The face the normal came from. It may have been covered since.
+    corners: [u16; 3],
+    /// The nearest face at the end.
+    nearest: usize,
+    end: End,
+}
+
+impl Bounds {
+    /// The gap at which the run may end: less while the bounds leave open whether it is mere touch.
+    fn gap(&self, limits: &Limits) -> f64 {
+        let undecided = self.lower <= limits.touch && limits.touch < self.upper;
+        if undecided { limits.gap.min(0.5 * limits.touch) } else { limits.gap }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,14 +152,11 @@ impl Polytope {
         start: &Simplex,
         limits: &Limits,
     ) -> Outcome {
-        match self.seed(difference, start, limits) {
-            Err(flat) => flat,
-            Ok(()) => {
-                let mut outcome = self.grow(difference, limits);
-                outcome.face = self.foot(&outcome, limits.gap);
-                outcome
-            }
+        if let Some(flat) = self.seed(difference, start, limits) {
+            return flat;
         }
+        let bounds = self.grow(difference, limits);
+        self.outcome(&bounds, limits.gap)
     }
 
     /// As [`Polytope::run`], from the polytope of the last frame with its corners placed anew.
@@ -163,16 +180,14 @@ impl Polytope {
             let [p, q, r, neighbours @ ..] = face.map(u16::from);
             let made = usize::from(self.place_face([p, q, r]));
             self.faces[made].neighbours = neighbours;
-            if !(self.distances[made] > limits.flat) {
+            let holds_origin = self.distances[made] > limits.flat;
+            if !holds_origin {
                 return None;
             }
         }
-        let mut outcome = self.grow(difference, limits);
-        if outcome.end != End::Converged || !(outcome.lower > 0.0) {
-            return None;
-        }
-        outcome.face = self.foot(&outcome, limits.gap);
-        Some(outcome)
+        let bounds = self.grow(difference, limits);
+        let sound = bounds.end == End::Converged && bounds.lower > 0.0;
+        sound.then(|| self.outcome(&bounds, limits.gap))
     }
 
     /// Remembers the polytope for the next frame; forgets it when it has grown large.
@@ -210,32 +225,49 @@ impl Polytope {
         self.free.clear();
     }
 
+    fn outcome(&self, bounds: &Bounds, gap: f64) -> Outcome {
+        let &Bounds { normal, upper, lower, end, .. } = bounds;
+        let mut face = Simplex::default();
+        for corner in self.foot(bounds, gap) {
+            face.push(self.corners[usize::from(corner)]);
+        }
+        Outcome { normal, upper, lower, on_a: face.witnesses().0, end }
+    }
+
     /// The face that holds the foot of the shortest way. A facet may be cut into several faces in
     /// one plane, all equally near; only one of them holds it. Opposite facets may be equally near
     /// too, so that only faces along the normal count.
-    fn foot(&self, outcome: &Outcome, gap: f64) -> Simplex {
-        let way = |mut face: Simplex| face.reduce().map_or(0.0, |nearest| nearest.length());
+    fn foot(&self, bounds: &Bounds, gap: f64) -> [u16; 3] {
+        let along = |face: &Face| face.alive && face.normal.dot(bounds.normal) > 0.9;
+        let way = |corners: [u16; 3]| {
+            let [p, q, r] = corners.map(|corner| self.corners[usize::from(corner)].point);
+            let (nearest, mask) = on_triangle(p, q, r);
+            (nearest.length(), mask)
+        };
+        let last = &self.faces[bounds.nearest];
+        if along(last) && way(last.corners).1 == 0b111 {
+            return last.corners;
+        }
         // The recorded face may lie inside the grown polytope: it stands in only if there is no other.
-        let mut best = (f64::INFINITY, outcome.face);
-        for (face, &distance) in self.distances.iter().enumerate() {
-            let along = self.faces[face].normal.dot(outcome.normal) > 0.9;
-            if along && distance <= outcome.upper + gap {
-                let simplex = self.face_simplex(face);
-                let length = way(simplex);
+        let mut best = (f64::INFINITY, bounds.corners);
+        for (face, &distance) in self.faces.iter().zip(&self.distances) {
+            if distance <= bounds.upper + gap && along(face) {
+                let length = way(face.corners).0;
                 if length < best.0 {
-                    best = (length, simplex);
+                    best = (length, face.corners);
                 }
             }
         }
         best.1
     }
 
-    fn grow(&mut self, difference: &mut impl Difference, limits: &Limits) -> Outcome {
-        let mut best = Outcome {
+    fn grow(&mut self, difference: &mut impl Difference, limits: &Limits) -> Bounds {
+        let mut best = Bounds {
             normal: DVec3::X,
             upper: f64::INFINITY,
             lower: f64::NEG_INFINITY,
-            face: Simplex::default(),
+            corners: [0; 3],
+            nearest: 0,
             end: End::StepLimit,
         };
         loop {
@@ -243,19 +275,15 @@ impl Polytope {
                 best.end = End::Stalled;
                 return best;
             };
-            let normal = self.faces[nearest].normal;
+            best.nearest = nearest;
+            let Face { normal, corners, .. } = self.faces[nearest];
             let corner = difference.support(normal);
             let height = corner.point.dot(normal);
             if height < best.upper {
-                best.upper = height;
-                best.normal = normal;
-                best.face = self.face_simplex(nearest);
+                (best.upper, best.normal, best.corners) = (height, normal, corners);
             }
             best.lower = self.distances[nearest].min(best.upper);
-            let undecided = best.lower <= limits.touch && limits.touch < best.upper;
-            if best.upper - best.lower
-                <= if undecided { limits.gap.min(0.5 * limits.touch) } else { limits.gap }
-            {
+            if best.upper - best.lower <= best.gap(limits) {
                 best.end = End::Converged;
                 return best;
             }
@@ -279,14 +307,6 @@ impl Polytope {
             }
         }
         nearest
-    }
-
-    fn face_simplex(&self, face: usize) -> Simplex {
-        let mut simplex = Simplex::default();
-        for corner in self.faces[face].corners {
-            simplex.push(self.corners[usize::from(corner)]);
-        }
-        simplex
     }
 
     /// Replaces the faces that see the corner. `false` when the horizon is no closed loop.
@@ -380,7 +400,7 @@ impl Polytope {
         difference: &mut impl Difference,
         start: &Simplex,
         limits: &Limits,
-    ) -> Result<(), Outcome> {
+    ) -> Option<Outcome> {
         self.clear();
         self.corners.extend_from_slice(start.corners());
         self.drop_flat_corners(limits.flat);
@@ -390,11 +410,11 @@ impl Polytope {
         while self.corners.len() < 4 {
             let grown = self.thicken(difference, limits.flat);
             if let Err(normal) = grown {
-                return Err(self.flat_outcome(difference, normal));
+                return Some(self.flat_outcome(difference, normal));
             }
         }
         self.seed_faces();
-        Ok(())
+        None
     }
 
     /// Removes corners that add no length, area or volume to those before them.
@@ -457,7 +477,8 @@ impl Polytope {
         for &corner in &self.corners {
             face.push(corner);
         }
-        Outcome { normal, upper, lower: upper.min(0.0), face, end: End::Converged }
+        let on_a = face.witnesses().0;
+        Outcome { normal, upper, lower: upper.min(0.0), on_a, end: End::Converged }
     }
 
     fn seed_faces(&mut self) {

@@ -188,7 +188,7 @@ fn closer(a: Nearest, b: Nearest) -> Nearest {
 
 /// Nearest point of the triangle `p`, `q` and the newest `r` (bits 0, 1, 2).
 #[inline]
-fn on_triangle(p: DVec3, q: DVec3, r: DVec3) -> Nearest {
+pub(super) fn on_triangle(p: DVec3, q: DVec3, r: DVec3) -> Nearest {
     let (to_p, to_q) = (p - r, q - r);
     let normal = to_p.cross(to_q);
     let area = normal.length_squared();
@@ -250,7 +250,7 @@ fn on_tetrahedron(p: DVec3, q: DVec3, r: DVec3, s: DVec3) -> Option<Nearest> {
 fn edge_weights(p: DVec3, q: DVec3) -> [f64; 4] {
     let edge = p - q;
     let length = edge.length_squared();
-    let at_p = if length > 0.0 { (-q.dot(edge) / length).max(0.0).min(1.0) } else { 0.0 };
+    let at_p = if length > 0.0 { (-q.dot(edge) / length).clamp(0.0, 1.0) } else { 0.0 };
     [at_p, 1.0 - at_p, 0.0, 0.0]
 }
 
@@ -267,7 +267,7 @@ fn triangle_weights(p: DVec3, q: DVec3, r: DVec3) -> [f64; 4] {
         line.keep(mask);
         return spread(line.weights(), mask);
     }
-    let at_p = (-r.cross(to_q).dot(normal) / area).max(0.0).min(1.0);
+    let at_p = (-r.cross(to_q).dot(normal) / area).clamp(0.0, 1.0);
     let at_q = (-to_p.cross(r).dot(normal) / area).max(0.0).min(1.0 - at_p);
     [at_p, at_q, 1.0 - at_p - at_q, 0.0]
 }
@@ -278,7 +278,7 @@ fn tetrahedron_weights(p: DVec3, q: DVec3, r: DVec3, s: DVec3) -> [f64; 4] {
     if volume == 0.0 {
         return triangle_weights(p, q, r);
     }
-    let at_p = (-s.dot(to_q.cross(to_r)) / volume).max(0.0).min(1.0);
+    let at_p = (-s.dot(to_q.cross(to_r)) / volume).clamp(0.0, 1.0);
     let at_q = (-s.dot(to_r.cross(to_p)) / volume).max(0.0).min(1.0 - at_p);
     let at_r = (-s.dot(to_p.cross(to_q)) / volume).max(0.0).min(1.0 - at_p - at_q);
     [at_p, at_q, at_r, 1.0 - at_p - at_q - at_r]

@@ -284,14 +284,17 @@ impl Ready<'_> {
         }
     }
 
-    fn start(&self, cache: &PairCache) -> (Simplex, DVec3) {
-        let axis = if cache.axis() == DVec3::ZERO { self.between } else { cache.axis() };
-        (cache.simplex(&self.cores), axis)
+    /// Fills the simplex of the last frame in and names the axis to start along without one.
+    #[inline]
+    fn start(&self, cache: &PairCache, simplex: &mut Simplex) -> DVec3 {
+        cache.fill(&self.cores, simplex);
+        if cache.axis() == DVec3::ZERO { self.between } else { cache.axis() }
     }
 
     /// A certain miss gives no answer, a hit one whose sign alone counts.
     fn boolean(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
-        let (mut simplex, axis) = self.start(cache);
+        let mut simplex = Simplex::default();
+        let axis = self.start(cache, &mut simplex);
         let radius = self.radii[0] + self.radii[1] + request.reach;
         let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
         cache.keep(&simplex, found.axis, self.cores.hints);
@@ -314,7 +317,8 @@ impl Ready<'_> {
         {
             return Some(cores.grown(self.radii[0], self.radii[1]));
         }
-        let (mut simplex, axis) = self.start(cache);
+        let mut simplex = Simplex::default();
+        let axis = self.start(cache, &mut simplex);
         let radius = self.radii[0] + self.radii[1];
         let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
         let limits = gjk::Limits {
@@ -380,14 +384,16 @@ impl Ready<'_> {
         let found = POLYTOPE.with_borrow_mut(|polytope| {
             let shell = cache.shell()?;
             let found = polytope.resume(&mut self.cores, shell, |ids| view.corner(ids), &limits)?;
-            cache.shell_to_keep().map(|shell| polytope.save(shell));
+            if let Some(shell) = cache.shell_to_keep() {
+                polytope.save(shell);
+            }
             Some(found)
         });
         let Some(found) = found else {
-            cache.shell_to_keep().map(epa::Shell::clear);
+            cache.forget_shell();
             return None;
         };
-        let on_a = found.face.witnesses().0;
+        let on_a = found.on_a;
         let gap = found.upper - found.lower;
         Some(Signed {
             signed: -found.upper,
@@ -416,7 +422,7 @@ impl Ready<'_> {
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes();
         }
-        let mut on_a = depth.face.witnesses().0;
+        let mut on_a = depth.on_a;
         let (mut normal, mut upper) = (depth.normal, depth.upper);
         if depth.end != End::Converged {
             (normal, upper, on_a) = self.descend(normal, upper, on_a);
