@@ -196,8 +196,8 @@ impl Survey {
         let (lowest, lower) = if below.is_empty() {
             (upper, upper)
         } else {
-            let (below, &mut lower, _) = below
-                .select_nth_unstable_by(outside.min(inside.saturating_sub(1)), f32::total_cmp);
+            let (below, &mut lower, _) =
+                below.select_nth_unstable_by(outside.min(inside.saturating_sub(1)), f32::total_cmp);
             (below.iter().fold(lower, |low, &corner| low.min(corner)), lower)
         };
         let (lower, upper) = (f64::from(lower), f64::from(upper));

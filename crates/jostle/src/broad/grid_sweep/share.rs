@@ -186,7 +186,8 @@ fn issue_wide(
         for place in span.from[1]..=span.to[1] {
             let marks = u32::from(row > span.from[0]) | u32::from(place > span.from[1]) << 1;
             let item = (number as u32) << MARK_BITS | marks;
-            *tickets.get_mut(issued).ok_or(Overfull)? = Ticket { column: row * stride + place, item };
+            *tickets.get_mut(issued).ok_or(Overfull)? =
+                Ticket { column: row * stride + place, item };
             issued += 1;
         }
     }
