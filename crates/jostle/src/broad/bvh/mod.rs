@@ -20,8 +20,8 @@ mod query_tests;
 #[cfg(test)]
 mod tests;
 
-use changed_pairs::Ended;
 use forest::Forest;
+use self_pairs::Scratch;
 use tree::Tree;
 
 /// See the [module](self).
@@ -30,7 +30,7 @@ pub struct Bvh {
     workers: Workers,
     follower: Follower,
     forest: Forest,
-    ended: Vec<Ended>,
+    scratch: Vec<Scratch>,
     /// Number of overlapping pairs.
     pairs: usize,
     tests: u64,
@@ -44,7 +44,7 @@ impl Bvh {
             workers: workers.clone(),
             follower: Follower::default(),
             forest: Forest::new(workers),
-            ended: Vec::new(),
+            scratch: Vec::new(),
             pairs: 0,
             tests: 0,
             clock: StageClock::default(),
@@ -52,12 +52,17 @@ impl Bvh {
     }
 
     fn find_all(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.forest.read_all(boxes);
-        self.clock.end("build");
         let filters = boxes.has_filters().then_some(boxes.filters());
-        self.tests = self_pairs::find(&self.forest.moving, filters, &self.workers, found)?;
+        self.tests = self_pairs::find(
+            &self.forest.moving,
+            filters,
+            &self.workers,
+            &mut self.scratch,
+            found,
+        )?;
         found.check_limit()?;
         self.pairs = found.len();
+        self.forest.note_tests(self.tests);
         self.clock.end("pairs");
         Ok(Report::Full)
     }
@@ -67,7 +72,7 @@ impl Bvh {
         self.clock.end("fit");
         let movers = self.forest.movers(boxes);
         let (still, workers) = (&self.forest.still, &self.workers);
-        self.tests = changed_pairs::find(movers, still, workers, &mut self.ended, found)?;
+        self.tests = changed_pairs::find(movers, still, workers, &mut self.scratch, found)?;
         self.clock.end("pairs");
         self.forest.note_tests(self.tests);
         self.forest.finish(boxes);
@@ -85,9 +90,15 @@ impl BroadPhase for Bvh {
         self.clock.start();
         self.tests = 0;
         let report = if !self.follower.begin(boxes) {
+            self.forest.read_all(boxes);
+            self.clock.end("build");
             self.find_all(boxes, found)?
         } else if boxes.changes().is_empty() {
             Report::Delta
+        } else if self.forest.all_move(boxes) {
+            self.forest.follow_all(boxes);
+            self.clock.end("fit");
+            self.find_all(boxes, found)?
         } else {
             self.find_changes(boxes, found)?
         };
