@@ -264,7 +264,7 @@ impl BoxQueries for Forest {
     }
 }
 
-/// A node of one of the trees, or a box where the level is [`BOX`].
+/// A node of one of the trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     tree: usize,

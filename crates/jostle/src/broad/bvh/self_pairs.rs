@@ -11,7 +11,7 @@
 //!
 //! Every line is a loop over a list that the line before made, without a branch on a single
 //! test: lists are filled by storing eight lanes and keeping as many as were hit. A walk in
-//! depth with the same tests took 1.5 to 2 times as long, most of it for mispredicted branches.
+//! depth with the same tests took twice as long, most of it for mispredicted branches.
 
 use std::ops::Range;
 
