@@ -4,4 +4,5 @@
 #![forbid(unsafe_code)]
 
 pub mod contest;
+pub mod core_costs;
 pub mod rivals;

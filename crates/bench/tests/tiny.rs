@@ -2,6 +2,7 @@
 
 use jostle::Algorithm;
 use jostle_bench::contest::Contest;
+use jostle_bench::core_costs;
 use jostle_bench::rivals;
 use jostle_scenes::Scene;
 
@@ -25,5 +26,12 @@ fn all_contestants_agree_on_every_scene() {
             assert_eq!(score.differs, None, "{} on {}", score.name, info.name);
             assert_eq!(score.finding.len(), 18);
         }
+    }
+}
+
+#[test]
+fn the_core_costs_can_be_measured() {
+    for cost in [core_costs::tracker(5000, 2), core_costs::set_all(5000, 2)] {
+        assert!(cost.ours > 0.0 && cost.yardstick > 0.0, "{cost:?}");
     }
 }

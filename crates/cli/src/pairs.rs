@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use jostle::{Algorithm, Detector};
 use jostle_scenes::Invalid;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::feed::Feed;
@@ -157,33 +157,14 @@ fn print_frame(
     detector: &Detector,
     pairs: &[(u32, u32)],
 ) -> Result<(), Failure> {
-    let (events, time) = (detector.events(), detector.step_time());
     let hash = sha256(pairs.iter().copied());
-    let mut out = stdout().lock();
     if args.json {
-        let mut object = json!({
-            "frame": frame,
-            "boxes": detector.boxes().len(),
-            "pairs": pairs.len(),
-            "began": events.began.len(),
-            "ended": events.ended.len(),
-            "sha256": hash,
-            "algorithm": args.algorithm.name(),
-            "threads": detector.threads(),
-            "ms": rounded_ms(milliseconds(time.update)),
-            "step_ms": rounded_ms(milliseconds(time.step)),
-        });
-        if args.skip_invalid {
-            object["skipped"] = feed.skipped().len().into();
-        }
-        if args.with.is_some() {
-            object["with_boxes"] = (feed.boxes() - feed.first_boxes()).into();
-        }
-        writeln!(out, "{object}")?;
-        return Ok(());
+        let object = object(args, feed, frame, detector, (pairs.len(), hash));
+        return Ok(writeln!(stdout(), "{object}")?);
     }
+    let (events, time) = (detector.events(), detector.step_time());
     writeln!(
-        out,
+        stdout(),
         "frame {frame}: {}, {} ({} began, {} ended) in {:.2} ms, {:.2} ms with events, sha256 {hash}",
         count_of(detector.boxes().len() as u64, "box", "boxes"),
         count_of(pairs.len() as u64, "pair", "pairs"),
@@ -193,4 +174,33 @@ fn print_frame(
         milliseconds(time.step),
     )?;
     Ok(())
+}
+
+fn object(
+    args: &PairsArgs,
+    feed: &Feed,
+    frame: usize,
+    detector: &Detector,
+    (pairs, hash): (usize, String),
+) -> Value {
+    let (events, time) = (detector.events(), detector.step_time());
+    let mut object = json!({
+        "frame": frame,
+        "boxes": detector.boxes().len(),
+        "pairs": pairs,
+        "began": events.began.len(),
+        "ended": events.ended.len(),
+        "sha256": hash,
+        "algorithm": args.algorithm.name(),
+        "threads": detector.threads(),
+        "ms": rounded_ms(milliseconds(time.update)),
+        "step_ms": rounded_ms(milliseconds(time.step)),
+    });
+    if args.skip_invalid {
+        object["skipped"] = feed.skipped().len().into();
+    }
+    if args.with.is_some() {
+        object["with_boxes"] = (feed.boxes() - feed.first_boxes()).into();
+    }
+    object
 }

@@ -152,7 +152,38 @@ fn explain_tells_and_gives_json() {
     assert_eq!(object["boxes"], 500);
     assert!(object["motion"]["inserted_per_frame"].as_f64().unwrap() > 0.0);
     assert!(object["reason"].as_str().unwrap().contains(':'));
+}
+
+#[test]
+fn explain_says_what_makes_boxes_slow() {
+    let bench = Bench::new();
+    let giant = bench.ok(&["explain", "--scene", "worst", "--set", "kind=giant", "--n", "2000"]);
+    assert!(giant.contains("slow       a few boxes are far larger"), "{giant}");
+    let crowd = "0,0,0,1,1,1\n".repeat(300);
+    bench.write("crowd.csv", &crowd);
+    let text = bench.ok(&["explain", "crowd.csv"]);
+    for word in
+        ["a plane meets at least 100 %", "row 0 alone overlaps", "the answer itself is large"]
+    {
+        assert!(text.contains(word), "{word} is missing in {text}");
+    }
+    let fine = bench.ok(&["explain", "--scene", "uniform", "--n", "5000"]);
+    assert!(!fine.contains("slow "), "{fine}");
+}
+
+#[test]
+fn explain_takes_hostile_boxes_and_none() {
+    let bench = Bench::new();
+    bench.write(
+        "hostile.csv",
+        "inf,0,0,inf,1,1\n-inf,-inf,-inf,inf,inf,inf\n0,0,0,0,0,0\n-0.0,0,0,0,0,0\n",
+    );
+    let object = &bench.json(&["explain", "hostile.csv", "--json"])[0];
+    assert_eq!((&object["infinite"], &object["duplicates"]), (&2.into(), &1.into()));
+    assert_eq!(object["pairs"], 4);
     bench.write("none.csv", "min_x,min_y,min_z,max_x,max_y,max_z\n");
+    assert_eq!(bench.json(&["explain", "none.csv", "--json"])[0]["boxes"], 0);
+    bench.ok(&["explain", "none.csv"]);
 }
 
 #[test]

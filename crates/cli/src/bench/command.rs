@@ -177,7 +177,13 @@ fn print_course(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
     let (n, pairs) = (grouped(first.n as u64), grouped(first.pairs() as u64));
     let frames = rows.iter().map(|row| row.samples.len() + 1).max().unwrap_or(0);
     writeln!(out, "{}, {n} boxes, {frames} frames, {pairs} pairs in the last", first.scene)?;
-    writeln!(out, "{}", report::course_table(rows))?;
+    write!(out, "{}", report::course_table(rows))?;
+    for row in rows {
+        if let Some(reason) = &row.reason {
+            writeln!(out, "{} chose {reason}", row.algorithm)?;
+        }
+    }
+    writeln!(out)?;
     Ok(())
 }
 

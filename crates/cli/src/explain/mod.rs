@@ -27,6 +27,12 @@ const WORST: usize = 5;
 /// Above so many pairs they are estimated, not counted.
 const MOST_PAIRS: usize = 50_000_000;
 
+/// The largest box is far larger than the rest when it is so many times the median.
+const LARGE: f64 = 20.0;
+
+/// Above so many pairs a box the answer itself is the work.
+const CROWDED: f64 = 50.0;
+
 const EXAMPLES: &str = "\
 Bounds, sizes, pairs and cells are those of the last frame; motion is over all frames.
 
@@ -203,7 +209,7 @@ impl Told<'_> {
             "motion": {"moved_share": motion.share(), "mean_distance": motion.mean_distance(),
                 "inserted_per_frame": motion.per_frame(motion.inserted),
                 "removed_per_frame": motion.per_frame(motion.removed)},
-            "reason": self.detector.reason(),
+            "slow": self.findings(), "reason": self.detector.reason(),
             "ms": rounded_ms(milliseconds(self.detector.step_time().update)),
         })
     }
@@ -215,9 +221,44 @@ impl Told<'_> {
         lines.push(self.cells_line());
         lines.extend(self.pair_lines());
         lines.push(self.motion_line());
+        lines.extend(self.findings().into_iter().map(|finding| format!("slow       {finding}")));
         let reason = self.detector.reason().unwrap_or_default();
         lines.push(format!("choice     auto takes {reason}"));
         lines.join("\n") + "\n"
+    }
+
+    /// What makes these boxes slow to pair, in words.
+    fn findings(&self) -> Vec<String> {
+        let (look, sizes) = (&self.look, &self.look.sizes);
+        let boxes = look.boxes.max(1) as f64;
+        let percent = |part: f64| brief(part / boxes * 100.0);
+        let met = look.axes.iter().map(|axis| axis.met).fold(f64::INFINITY, f64::min);
+        let worst = self.pairs.worst.first().copied().unwrap_or_default();
+        let unmarked = (1.0 - self.motion.share()) * boxes - look.still as f64;
+        let mut list = Vec::new();
+        if look.boxes > 100 && met > boxes / 20.0 {
+            let share = percent(met);
+            list.push(format!(
+                "on every axis a plane meets at least {share} % of the boxes: a sweep along one tests many pairs in vain"
+            ));
+        }
+        if sizes.max > LARGE * sizes.median.max(f64::MIN_POSITIVE) && sizes.max > 0.0 {
+            list.push(
+                "a few boxes are far larger than the rest: no single cell size suits all".into(),
+            );
+        }
+        if look.boxes > 100 && f64::from(worst.1) > boxes / 10.0 {
+            let share = percent(f64::from(worst.1));
+            list.push(format!("row {} alone overlaps {share} % of the boxes", worst.0));
+        }
+        if self.per_box() > CROWDED {
+            list.push("the answer itself is large: filters that forbid pairs nobody needs would help most".into());
+        }
+        if self.motion.frames > 1 && unmarked > boxes / 2.0 {
+            let share = percent(unmarked);
+            list.push(format!("{share} % of the boxes rest without being declared still: pairs among them are kept up for nothing if nobody needs them"));
+        }
+        list
     }
 
     fn boxes_line(&self) -> String {
