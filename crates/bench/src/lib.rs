@@ -6,3 +6,4 @@
 pub mod contest;
 pub mod core_costs;
 pub mod rivals;
+pub mod structures;
