@@ -47,10 +47,10 @@
 //! version takes 28 times as long as strips with 0.6 times the tests; nearly all of it goes into
 //! following single bits of the tree to boxes that lie apart in memory. `sort-sweep` takes 50
 //! times as long. Tried and lost: fetching the boxes of a strip by slot instead of copying them
-//! when dealt (collecting takes 1.7 times as long, cache and page misses); strips as wide as a
-//! box, or half (1.1 and 1.4 times the whole: more visits); columns with unaligned vectors
-//! instead of blocks (1.3 times the whole); a search over all bounds instead of a table (dealing
-//! takes 1.3 times as long).
+//! when dealt (dealing and collecting take 1.9 times as long, cache and page misses); strips as
+//! wide as a box, or half (1.1 and 1.4 times the whole: more visits); columns with unaligned
+//! vectors instead of blocks (1.3 times the whole); a search over all bounds instead of a table
+//! (dealing takes 1.25 times as long).
 
 use crate::aabb::Axis;
 use crate::boxes::{Boxes, Follower};
