@@ -5,5 +5,6 @@
 
 pub mod contest;
 pub mod core_costs;
+pub mod narrow;
 pub mod rivals;
 pub mod structures;

@@ -30,6 +30,8 @@
 
 pub mod broad;
 pub mod ds;
+pub mod narrow;
+pub mod shape;
 
 mod aabb;
 mod boxes;

@@ -3,5 +3,6 @@
 pub(crate) mod column;
 pub(crate) mod endpoint_sort;
 pub(crate) mod forward;
+pub(crate) mod furthest;
 pub(crate) mod node8;
 pub(crate) mod prefetch;

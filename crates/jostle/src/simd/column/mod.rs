@@ -117,16 +117,32 @@ impl Column {
         &self.high[axis][..self.len]
     }
 
+    /// Number of boxes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The id of a box.
+    pub fn id(&self, place: usize) -> u32 {
+        self.id[..self.len][place]
+    }
+
+    /// The marks of a box.
+    pub fn marks(&self, place: usize) -> u32 {
+        self.marks[..self.len][place]
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.id.capacity() * size_of::<u32>() * 8
     }
 
-    /// Appends to `found` every overlapping pair of a box in `boxes` and a box in its run:
-    /// box `i` meets `begins[i]..ends[i]`. A box must not be in its own run. Returns the number
-    /// of tests.
+    /// Appends to `found` every overlapping pair of one of this column's `boxes` and a box in its
+    /// run among the `others`, which may be this column itself: box `i` meets
+    /// `begins[i]..ends[i]`. A box must not be in its own run. Returns the number of tests.
     pub fn sweep(
         &self,
+        others: &Column,
         level: Level,
         boxes: Range<usize>,
         begins: &[u32],
@@ -141,18 +157,18 @@ impl Column {
             last = last.max(end);
         }
         // What the kernels rely on: runs lie in the column, and every test may be a hit.
-        assert!(last as usize <= self.len, "a run ends beyond the column");
+        assert!(last as usize <= others.len, "a run ends beyond the column");
         found.reserve(usize::try_from(tests).expect("runs fit the memory") + PADDING);
         match level.0 {
-            Lanes::One => scalar::sweep(self, boxes, begins, ends, found),
+            Lanes::One => scalar::sweep(self, others, boxes, begins, ends, found),
             // SAFETY: a level exists only where its instructions do; runs lie inside
-            // the column, whose arrays are PADDING longer, and `found` has room for every test
+            // the other column, whose arrays are PADDING longer, and `found` has room for every test
             // and one vector more.
             #[cfg(target_arch = "x86_64")]
-            Lanes::Eight => unsafe { avx2::sweep(self, boxes, begins, ends, found) },
+            Lanes::Eight => unsafe { avx2::sweep(self, others, boxes, begins, ends, found) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Lanes::Sixteen => unsafe { avx512::sweep(self, boxes, begins, ends, found) },
+            Lanes::Sixteen => unsafe { avx512::sweep(self, others, boxes, begins, ends, found) },
         }
         tests
     }
@@ -206,10 +222,10 @@ mod tests {
                 .map(|(k, row)| (k as u32 + row.2 % (len + 1)).min(len)).collect();
             let boxes = cut.min(rows.len())..rows.len();
             let mut expected = vec![Pair::from((1, 2))];
-            let tests = column.sweep(Level::SCALAR, boxes.clone(), &begins, &ends, &mut expected);
+            let tests = column.sweep(&column, Level::SCALAR, boxes.clone(), &begins, &ends, &mut expected);
             for level in Level::available() {
                 let mut found = vec![Pair::from((1, 2))];
-                let counted = column.sweep(level, boxes.clone(), &begins, &ends, &mut found);
+                let counted = column.sweep(&column, level, boxes.clone(), &begins, &ends, &mut found);
                 prop_assert_eq!(counted, tests);
                 prop_assert_eq!(&found, &expected, "{:?}", level);
             }
@@ -225,7 +241,8 @@ mod tests {
             let rows = strategy.new_tree(&mut runner).unwrap().current();
             let begins: Vec<u32> = (1..=60).collect();
             let mut found = Vec::new();
-            tests += column(&rows).sweep(Level::SCALAR, 0..60, &begins, &[60; 60], &mut found);
+            let column = column(&rows);
+            tests += column.sweep(&column, Level::SCALAR, 0..60, &begins, &[60; 60], &mut found);
             hits += found.len() as u64;
         }
         assert!((tests / 50..tests / 2).contains(&hits), "{hits} of {tests}");
@@ -235,6 +252,6 @@ mod tests {
     #[should_panic(expected = "beyond the column")]
     fn runs_beyond_the_column_are_refused() {
         let column = column(&[([0.0; 6], 0, 0), ([0.0; 6], 0, 0)]);
-        column.sweep(Level::detect(), 0..2, &[1, 2], &[2, 3], &mut Vec::new());
+        column.sweep(&column, Level::detect(), 0..2, &[1, 2], &[2, 3], &mut Vec::new());
     }
 }

@@ -8,6 +8,7 @@ use crate::pair::{BoxId, Pair};
 /// See [`Column::sweep`].
 pub(super) fn sweep(
     column: &Column,
+    others: &Column,
     boxes: Range<usize>,
     begins: &[u32],
     ends: &[u32],
@@ -15,17 +16,18 @@ pub(super) fn sweep(
 ) {
     for one in boxes {
         for other in begins[one] as usize..ends[one] as usize {
-            if overlap(column, one, other) {
-                found.push(Pair::new(BoxId::new(column.id[one]), BoxId::new(column.id[other])));
+            if overlap(column, one, others, other) {
+                found.push(Pair::new(BoxId::new(column.id[one]), BoxId::new(others.id[other])));
             }
         }
     }
 }
 
 #[inline(always)]
-fn overlap(column: &Column, one: usize, other: usize) -> bool {
-    let (low, high) = (&column.low, &column.high);
-    let on =
-        |axis: usize| (low[axis][one] <= high[axis][other]) & (low[axis][other] <= high[axis][one]);
-    on(0) & on(1) & on(2) & (column.marks[one] & column.marks[other] == 0)
+fn overlap(column: &Column, one: usize, others: &Column, other: usize) -> bool {
+    let on = |axis: usize| {
+        (column.low[axis][one] <= others.high[axis][other])
+            & (others.low[axis][other] <= column.high[axis][one])
+    };
+    on(0) & on(1) & on(2) & (column.marks[one] & others.marks[other] == 0)
 }
