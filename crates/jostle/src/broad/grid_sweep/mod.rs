@@ -64,6 +64,11 @@ pub struct GridSweep {
 }
 
 impl GridSweep {
+    /// Box tests of the last update.
+    pub(crate) fn tests(&self) -> u64 {
+        self.strips.iter().map(|strip| strip.tests).sum()
+    }
+
     /// A new instance that runs on `workers`.
     pub fn new(workers: &Workers) -> GridSweep {
         GridSweep {
@@ -202,7 +207,7 @@ impl BroadPhase for GridSweep {
         let tickets = self.tickets.iter().map(Vec::capacity).sum::<usize>() * size_of::<Ticket>();
         let strips = self.strips.iter().map(Strip::bytes).sum::<usize>();
         Stats {
-            tests: self.strips.iter().map(|strip| strip.tests).sum(),
+            tests: self.tests(),
             bytes: sum(Share::bytes) + tickets + strips + self.groups.bytes(),
             counts: vec![
                 ("cells", self.plan.columns() as f64),
