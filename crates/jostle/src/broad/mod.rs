@@ -20,6 +20,7 @@ pub mod brute_force;
 pub mod bvh;
 pub mod effort;
 pub mod endpoint;
+pub mod finder;
 pub mod grid_sweep;
 pub mod groups;
 pub mod past;

@@ -129,6 +129,11 @@ pub struct GridSweep {
 }
 
 impl GridSweep {
+    /// Box tests of the last update.
+    pub(crate) fn tests(&self) -> u64 {
+        self.strips.iter().map(|strip| strip.tests).sum()
+    }
+
     /// A new instance that runs on `workers`.
     pub fn new(workers: &Workers) -> GridSweep {
         GridSweep {
