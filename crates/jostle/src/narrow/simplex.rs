@@ -12,9 +12,11 @@
 //!    its direction stays good when the distance is tiny.
 //! 3. Heights and feet are measured from the corner that is nearest to the origin: a tiny shape
 //!    against a large one has corners a million times further away than the answer.
-//! 4. The region that the theorem rules out is still tested. It is reached only by rounding or by a
+//! 4. Short answers on long edges are made square to the edge once more, and so are normals of
+//!    thin triangles: an angle of 1e-9 at a lever of one is the whole tolerance.
+//! 5. The region that the theorem rules out is still tested. It is reached only by rounding or by a
 //!    simplex from the last frame, and then it decides.
-//! 5. A flat tetrahedron or triangle falls back to its faces or edges instead of trusting a sign.
+//! 6. A flat tetrahedron or triangle falls back to its faces or edges instead of trusting a sign.
 
 use glam::DVec3;
 
@@ -41,6 +43,9 @@ type Nearest = (DVec3, u8);
 
 /// Squared sine under which a triangle counts as a line.
 const FLAT: f64 = 1e-28;
+
+/// Squared sine under which a triangle's normal needs care.
+const THIN: f64 = 1e-6;
 
 /// Volume, as a share of the product of three edges, under which a tetrahedron counts as flat.
 const FLAT_VOLUME: f64 = 1e-15;
@@ -162,11 +167,33 @@ fn on_edge(p: DVec3, q: DVec3) -> Nearest {
         (q, 0b10)
     } else if along >= length {
         (p, 0b01)
-    } else if along + along <= length {
-        (q + edge * (along / length), 0b11)
     } else {
-        (p - edge * (p.dot(edge) / length), 0b11)
+        let foot = if along + along <= length {
+            q + edge * (along / length)
+        } else {
+            p - edge * (p.dot(edge) / length)
+        };
+        (across(foot, edge, length), 0b11)
     }
+}
+
+/// A vector that should be square to an edge, made so again if it is so short that rounding has
+/// turned it: the far ends of the edge would see the error as height.
+#[inline]
+fn across(vector: DVec3, edge: DVec3, length: f64) -> DVec3 {
+    if vector.length_squared() > 1e-8 * length {
+        return vector;
+    }
+    vector - edge * (vector.dot(edge) / length)
+}
+
+/// The normal of a thin triangle made square to its longer edge again. The cross product of nearly
+/// parallel edges is turned by rounding, and a long edge makes height of it.
+#[cold]
+fn squared(normal: DVec3, to_p: DVec3, to_q: DVec3) -> DVec3 {
+    let (at_p, at_q) = (to_p.length_squared(), to_q.length_squared());
+    let (edge, length) = if at_p > at_q { (to_p, at_p) } else { (to_q, at_q) };
+    normal - edge * (normal.dot(edge) / length)
 }
 
 /// The corner nearest to the origin: its height over a plane suffers least from rounding.
@@ -194,8 +221,11 @@ pub(super) fn on_triangle(p: DVec3, q: DVec3, r: DVec3) -> Nearest {
     let area = normal.length_squared();
     let at_p = -r.cross(to_q).dot(normal);
     let at_q = -to_p.cross(r).dot(normal);
-    let flat = area <= FLAT * to_p.length_squared() * to_q.length_squared();
+    let span = to_p.length_squared() * to_q.length_squared();
+    let flat = area <= FLAT * span;
     if !flat && at_p > 0.0 && at_q > 0.0 && at_p + at_q < area {
+        let normal = if area < THIN * span { squared(normal, to_p, to_q) } else { normal };
+        let area = normal.length_squared();
         return (normal * (smallest(p, q, r).dot(normal) / area), 0b111);
     }
     let mut best = (DVec3::INFINITY, 0);

@@ -424,7 +424,7 @@ impl Ready<'_> {
         }
         let mut on_a = depth.on_a;
         let (mut normal, mut upper) = (depth.normal, depth.upper);
-        if depth.end != End::Converged {
+        if !polyhedral || depth.end != End::Converged {
             (normal, upper, on_a) = self.descend(normal, upper, on_a);
         }
         Signed {
@@ -437,8 +437,10 @@ impl Ready<'_> {
         }
     }
 
-    /// Improves a depth whose bounds did not meet. Bodies of revolution on one axis have a whole
-    /// circle of shortest ways, along which EPA spends its corners; any of them can be made exact.
+    /// Improves normal and points of curved shapes, and a depth whose bounds did not meet. Bodies of
+    /// revolution on one axis have a whole circle of shortest ways, along which EPA spends its
+    /// corners; any of them can be made exact. And EPA's face at the end is small only across
+    /// curvature, so that a point mixed from its corners may be off where the surface is straight.
     /// Moved just out along the normal, the shapes have a distance, and its normal is at least as
     /// short a way: `depth' <= (depth + out) cos - out`.
     fn descend(&mut self, normal: DVec3, upper: f64, on_a: DVec3) -> (DVec3, f64, DVec3) {
