@@ -495,3 +495,84 @@ impl Polytope {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cube of half size one about a center, as a difference.
+    struct Cube(DVec3);
+
+    impl Difference for Cube {
+        fn support(&mut self, direction: DVec3) -> Corner {
+            let side = |value: f64| if value < 0.0 { -1.0 } else { 1.0 };
+            let corner =
+                DVec3::new(side(direction.x), side(direction.y), side(direction.z)) + self.0;
+            Corner { point: corner, on_a: corner, ids: [0; 2] }
+        }
+    }
+
+    /// A disc of radius one across z, without thickness.
+    struct Disc;
+
+    impl Difference for Disc {
+        fn support(&mut self, direction: DVec3) -> Corner {
+            let point = DVec3::new(direction.x, direction.y, 0.0).normalize_or(DVec3::X);
+            Corner { point, on_a: point, ids: [0; 2] }
+        }
+    }
+
+    const LIMITS: Limits =
+        Limits { gap: 1e-12, touch: 1e-10, flat: 1e-12, coplanar: 1e-14, corners: 100 };
+
+    fn simplex_of(points: &[DVec3]) -> Simplex {
+        let mut simplex = Simplex::default();
+        for &point in points {
+            simplex.push(Corner { point, on_a: point, ids: [0; 2] });
+        }
+        simplex
+    }
+
+    /// Starts that hold the origin in a corner, an edge, a face, or inside.
+    #[test]
+    fn every_degenerate_start_finds_the_depth() {
+        let corners = [
+            DVec3::new(1.0, 1.0, 1.0),
+            DVec3::new(-1.0, -1.0, -1.0),
+            DVec3::new(1.0, -1.0, 1.0),
+            DVec3::new(-1.0, 1.0, 1.0),
+        ];
+        for center in [DVec3::ZERO, DVec3::new(0.25, -0.5, 0.125), DVec3::new(0.0, 1.0, 0.0)] {
+            let expected = (DVec3::ONE - center.abs()).min_element();
+            for count in 0..=4 {
+                let start: Vec<DVec3> = corners[..count].iter().map(|c| *c + center).collect();
+                let found =
+                    Polytope::default().run(&mut Cube(center), &simplex_of(&start), &LIMITS);
+                assert_eq!(found.end, End::Converged, "{center} {count}");
+                assert!((found.upper - expected).abs() < 1e-12, "{center} {count} {found:?}");
+                assert!((found.lower - expected).abs() < 1e-12, "{center} {count} {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flat_difference_has_no_depth_across_itself() {
+        let found = Polytope::default().run(&mut Disc, &Simplex::default(), &LIMITS);
+        assert_eq!((found.upper, found.end), (0.0, End::Converged));
+        assert!((found.normal.z.abs() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_corner_limit_ends_a_run_with_honest_bounds() {
+        struct Ball;
+        impl Difference for Ball {
+            fn support(&mut self, direction: DVec3) -> Corner {
+                let point = direction.normalize_or(DVec3::X);
+                Corner { point, on_a: point, ids: [0; 2] }
+            }
+        }
+        let found = Polytope::default().run(&mut Ball, &Simplex::default(), &LIMITS);
+        assert_eq!(found.end, End::StepLimit);
+        assert!(found.lower < 1.0 && found.upper >= 1.0 - 1e-12 && found.lower > 0.9, "{found:?}");
+    }
+}
