@@ -47,7 +47,7 @@ impl Random {
         match self.below(4) {
             0 => DQuat::IDENTITY,
             1 => DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2),
-            _ => DQuat::from_axis_angle(self.direction(), self.range(0.0, 6.28)),
+            _ => DQuat::from_axis_angle(self.direction(), self.range(0.0, std::f64::consts::TAU)),
         }
     }
 

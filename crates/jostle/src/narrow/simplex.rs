@@ -368,8 +368,9 @@ mod tests {
             for row in 0..size {
                 if row != pivot {
                     let factor = rows[row][pivot] / rows[pivot][pivot];
-                    for column in pivot..=size {
-                        rows[row][column] -= factor * rows[pivot][column];
+                    let lead = rows[pivot].clone();
+                    for (value, above) in rows[row].iter_mut().zip(&lead) {
+                        *value -= factor * above;
                     }
                 }
             }

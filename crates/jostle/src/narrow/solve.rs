@@ -50,8 +50,10 @@ const CURVED_GAP: f64 = 2e-11;
 const CURVED_DEPTH_GAP: f64 = 1e-9;
 /// Most steps of GJK; polyhedra end after ten, needles and thin curved shapes after a hundred.
 const GJK_STEPS: u32 = 256;
-/// Most corners of a polytope.
-const EPA_CORNERS: usize = 192;
+/// Most corners of the polytope of curved shapes.
+const CURVED_CORNERS: usize = 192;
+/// The same for polyhedra: nearly round ones in each other's middle need thousands. SAT follows.
+const POLYHEDRAL_CORNERS: usize = 3000;
 
 /// Most steps of the descent after EPA.
 const DESCENT_STEPS: u32 = 40;
@@ -372,7 +374,7 @@ impl Ready<'_> {
             touch: touch_tolerance(self.size) - self.radii[0] - self.radii[1],
             flat: 1e-12 * self.size,
             coplanar: 1e-14 * self.size,
-            corners: EPA_CORNERS,
+            corners: if polyhedral { POLYHEDRAL_CORNERS } else { CURVED_CORNERS },
         }
     }
 
