@@ -240,10 +240,6 @@ impl GridSweep {
         self.strips.resize_with(tasks, Strip::default);
     }
 
-    fn tests(&self) -> u64 {
-        self.strips.iter().map(|strip| strip.tests).sum()
-    }
-
     fn sweep(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), LimitReached> {
         let frame = Frame {
             plan: &self.plan,
