@@ -56,6 +56,11 @@ pub trait BroadPhase: Send {
         None
     }
 
+    /// Box tests of the last update, without gathering the rest.
+    fn tests(&self) -> u64 {
+        self.stats().tests
+    }
+
     /// Why this algorithm works as it does on these boxes; only choosers have an answer.
     fn reason(&self) -> Option<String> {
         None

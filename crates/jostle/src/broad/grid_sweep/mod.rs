@@ -129,11 +129,6 @@ pub struct GridSweep {
 }
 
 impl GridSweep {
-    /// Box tests of the last update.
-    pub(crate) fn tests(&self) -> u64 {
-        self.strips.iter().map(|strip| strip.tests).sum()
-    }
-
     /// A new instance that runs on `workers`.
     pub fn new(workers: &Workers) -> GridSweep {
         GridSweep {
@@ -308,6 +303,10 @@ impl BroadPhase for GridSweep {
             count == u32::from(boxes.contains(BoxId::new(slot as u32)))
         };
         assert!(homes.iter().enumerate().all(once), "every box has one home column");
+    }
+
+    fn tests(&self) -> u64 {
+        self.strips.iter().map(|strip| strip.tests).sum()
     }
 
     fn stats(&self) -> Stats {
