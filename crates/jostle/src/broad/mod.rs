@@ -18,6 +18,7 @@ pub mod endpoint;
 pub mod groups;
 pub mod past;
 pub mod sap;
+pub mod segmented_sap;
 pub mod sort_sweep;
 
 /// How an update is to be read.
@@ -148,6 +149,7 @@ algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
     Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
+    SegmentedSap = "segmented-sap", segmented_sap::SegmentedSap::new, "Chunked endpoint lists with checkpoint sets; boxes come and go without a pass over everything.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

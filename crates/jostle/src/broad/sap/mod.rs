@@ -401,4 +401,4 @@ impl Leaps {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
