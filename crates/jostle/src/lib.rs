@@ -40,6 +40,7 @@ mod filter;
 mod one_shot;
 mod pair;
 mod par;
+mod simd;
 mod stats;
 
 pub use aabb::{Aabb, Axis, BoxFault, round_down, round_up};

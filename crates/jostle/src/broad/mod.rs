@@ -14,11 +14,13 @@ use crate::stats::Stats;
 
 pub mod auto;
 pub mod brute_force;
+pub mod effort;
 pub mod endpoint;
 pub mod groups;
 pub mod past;
 pub mod sap;
 pub mod segmented_sap;
+pub mod simd_sap;
 pub mod sort_sweep;
 
 /// How an update is to be read.
@@ -150,6 +152,7 @@ algorithms! {
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
     Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
     SegmentedSap = "segmented-sap", segmented_sap::SegmentedSap::new, "Chunked endpoint lists with checkpoint sets; boxes come and go without a pass over everything.";
+    SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

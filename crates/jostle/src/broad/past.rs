@@ -144,6 +144,12 @@ impl<'a> Judge<'a> {
         self.now
     }
 
+    /// The bounds of the past, NaN for boxes that count as having been nowhere.
+    #[inline(always)]
+    pub fn then(&self) -> &'a [Aabb] {
+        self.then
+    }
+
     /// The axis with a given place in the order of precedence.
     #[inline(always)]
     pub fn axis(&self, place: usize) -> usize {

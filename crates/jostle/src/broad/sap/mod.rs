@@ -45,6 +45,7 @@ pub mod lists;
 
 use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
+use crate::broad::effort::Effort;
 use crate::broad::endpoint::Endpoint;
 use crate::broad::past::{EventSink, Past, Stop};
 use crate::broad::sort_sweep::{SortSweep, widest_axis};
@@ -86,10 +87,7 @@ impl Default for SapOptions {
 }
 
 /// The local sort is taken where less than one box in so many moved.
-const LOCAL_SHARE: usize = 6;
-
-/// What sorting a box anew costs, in swaps.
-const SORT_WORK: u64 = 50;
+const LOCAL_SHARE: usize = 10;
 
 /// See the [module](self).
 pub struct Sap {
@@ -112,10 +110,7 @@ pub struct Sap {
     replaced: Vec<u32>,
     /// Number of pairs.
     pairs: usize,
-    /// What finding all pairs cost per box when it was last done.
-    build_work: f64,
-    /// What a change cost lately, in swaps and tests.
-    change_work: f64,
+    effort: Effort,
     counts: Counts,
     clock: StageClock,
 }
@@ -151,8 +146,7 @@ impl Sap {
             moved: Vec::new(),
             replaced: Vec::new(),
             pairs: 0,
-            build_work: 0.0,
-            change_work: 0.0,
+            effort: Effort::default(),
             counts: Counts::default(),
             clock: StageClock::default(),
         }
@@ -164,7 +158,7 @@ impl Sap {
         let tests = self.finder.tests();
         self.counts.tests += tests;
         self.counts.rebuilt = true;
-        self.build_work = tests as f64 / boxes.len().max(1) as f64 + SORT_WORK as f64;
+        self.effort.built(tests, boxes.len());
         self.pairs = found.len();
         self.past.rebuild(boxes);
         self.listed = false;
@@ -185,15 +179,7 @@ impl Sap {
         self.clock.end("sort lists");
     }
 
-    /// Whether finding all pairs anew is expected to cost less than following the changes.
-    fn rebuild_is_cheaper(&self, boxes: &Boxes) -> bool {
-        let expected = self.change_work * boxes.changes().len() as f64;
-        let build = self.build_work * boxes.len() as f64;
-        // Lists that are yet to be made must promise to pay for it.
-        self.options.may_rebuild && expected > if self.listed { build } else { 0.5 * build }
-    }
-
-    /// Follows the changes. What it cost is remembered for the next choice.
+    /// Follows the changes.
     fn follow(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Stop> {
         self.make_lists(boxes);
         self.past.grow(boxes);
@@ -201,7 +187,7 @@ impl Sap {
         let mut ended = std::mem::take(found.ended_mut());
         let mut sink = EventSink::new(found.lane(), &mut ended);
         if self.options.may_rebuild {
-            sink.budget = (self.build_work * boxes.len() as f64) as u64 + 1000;
+            sink.budget = self.effort.budget(boxes.len());
         }
         let judge = self.past.judge(boxes, self.order);
         let few = self.moved.len() * LOCAL_SHARE < boxes.len();
@@ -270,32 +256,29 @@ impl Sap {
         self.replaced = replaced;
     }
 
-    fn remember_work(&mut self, boxes: &Boxes) {
-        let changes = boxes.changes().len().max(1) as f64;
-        self.change_work = (self.counts.tests + self.counts.swaps) as f64 / changes;
-    }
-
     /// What [`BroadPhase::update`] does once the changes are known to continue.
     fn continue_with(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         if boxes.changes().is_empty() {
             return Ok(Report::Delta);
         }
-        if self.rebuild_is_cheaper(boxes) {
-            // The estimate ages, so that following is tried again now and then.
-            self.change_work *= 0.95;
+        let changes = boxes.changes().len();
+        if self.options.may_rebuild
+            && self.effort.prefers_building(changes, boxes.len(), !self.listed)
+        {
             return self.build(boxes, found);
         }
-        match self.follow(boxes, found) {
+        let result = self.follow(boxes, found);
+        let work = self.counts.tests + self.counts.swaps;
+        match result {
             Ok(()) => {
-                self.remember_work(boxes);
+                self.effort.followed(work, changes);
                 self.past.follow(boxes);
                 self.pairs = self.pairs + found.len() - found.ended().len();
                 Ok(Report::Delta)
             }
             Err(Stop::Error(error)) => Err(error),
             Err(Stop::Budget) => {
-                self.remember_work(boxes);
-                self.change_work *= 1.6;
+                self.effort.abandoned(work, changes);
                 self.counts.abandoned = true;
                 found.clear();
                 self.build(boxes, found)

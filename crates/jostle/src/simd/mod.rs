@@ -1,0 +1,3 @@
+//! Vector instructions. All `unsafe` for them lives here.
+
+pub(crate) mod endpoint_sort;
