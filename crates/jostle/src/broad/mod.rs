@@ -16,6 +16,7 @@ pub mod auto;
 pub mod brute_force;
 pub mod effort;
 pub mod endpoint;
+pub mod grid_sap;
 pub mod groups;
 pub mod past;
 pub mod sap;
@@ -152,6 +153,8 @@ algorithms! {
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
     Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
     SegmentedSap = "segmented-sap", segmented_sap::SegmentedSap::new, "Chunked endpoint lists with checkpoint sets; boxes come and go without a pass over everything.";
+    GridSap = "grid-sap", grid_sap::GridSap::new, "A uniform grid, each cell a sap of its own.";
+    GridSegmentedSap = "grid-segmented-sap", grid_sap::GridSegmentedSap::new, "A uniform grid, each cell a segmented-sap of its own.";
     SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }

@@ -21,6 +21,7 @@ use std::cmp::Ordering;
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
+use crate::broad::grid_sap::grid::CellView;
 use crate::error::{Error, LimitReached};
 use crate::filter::Filter;
 use crate::pair::{BoxId, Lane, Pair};
@@ -122,6 +123,7 @@ impl Past {
             now: boxes.aabbs(),
             filters: if boxes.has_filters() { boxes.filters() } else { &[] },
             order,
+            cell: None,
         }
     }
 }
@@ -135,9 +137,15 @@ pub struct Judge<'a> {
     /// Empty where every filter is [`Filter::ALL`].
     filters: &'a [Filter],
     order: [usize; 3],
+    cell: Option<CellView<'a>>,
 }
 
 impl<'a> Judge<'a> {
+    /// The same judge for one cell of a grid: says only what this cell is to report.
+    pub fn within(self, cell: CellView<'a>) -> Judge<'a> {
+        Judge { cell: Some(cell), ..self }
+    }
+
     /// The bounds of now.
     #[inline(always)]
     pub fn now(&self) -> &'a [Aabb] {
@@ -168,12 +176,19 @@ impl<'a> Judge<'a> {
     fn gains_first(&self, place: usize, lower: u32, upper: u32) -> bool {
         let (a, b) = (&self.then[lower as usize], &self.then[upper as usize]);
         let axis = self.order[place];
+        if let Some(cell) = &self.cell
+            && cell.is_fresh(lower, upper)
+        {
+            // As if nowhere: the first axis speaks for them.
+            return place == 0 && self.began(lower, upper);
+        }
         // Not "behind": a box that was nowhere has no place and counts as apart.
         let apart = a.min[axis].partial_cmp(&b.max[axis]).is_none_or(Ordering::is_gt);
         apart
             && self.order[..place].iter().all(|&axis| overlap_on(a, b, axis))
             && self.allowed(lower, upper)
             && !self.was_hidden_pair(lower, upper)
+            && self.owns(self.now, lower, upper)
     }
 
     /// True where the pair ends with this exchange, after which the lower end of one box lies
@@ -191,18 +206,37 @@ impl<'a> Judge<'a> {
         b.max[axis] < a.min[axis]
             && self.order[..place].iter().all(|&axis| overlap_on(a, b, axis))
             && self.allowed(lower, upper)
+            && self.owns(self.then, lower, upper)
+            && self.cell.is_none_or(|cell| !cell.is_fresh(lower, upper))
+    }
+
+    /// Whether a pair that overlaps in these bounds is this judge's to report.
+    #[inline]
+    fn owns(&self, aabbs: &[Aabb], one: u32, other: u32) -> bool {
+        let (one, other) = (one as usize, other as usize);
+        self.cell.is_none_or(|cell| cell.owns(&aabbs[one], &aabbs[other]))
     }
 
     /// True where the pair began, however it was met.
     #[inline]
     pub fn began(&self, one: u32, other: u32) -> bool {
-        self.overlap_now(one, other) && !self.overlapped(one, other)
+        self.overlap_now(one, other)
+            && !self.overlapped(one, other)
+            && self.owns(self.now, one, other)
     }
 
     /// True where the pair ended, however it was met.
     #[inline]
     pub fn ended(&self, one: u32, other: u32) -> bool {
-        self.overlapped(one, other) && !self.overlap_now(one, other)
+        self.overlapped(one, other)
+            && !self.overlap_now(one, other)
+            && self.owns(self.then, one, other)
+    }
+
+    /// Whether the boxes are a pair now, and one for this judge to report.
+    #[inline]
+    pub fn stands(&self, one: u32, other: u32) -> bool {
+        self.overlap_now(one, other) && self.owns(self.now, one, other)
     }
 
     #[inline]

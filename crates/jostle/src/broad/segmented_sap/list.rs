@@ -14,6 +14,7 @@
 use crate::aabb::Aabb;
 use crate::broad::endpoint::Endpoint;
 use crate::broad::past::{EventSink, Judge, Stop};
+use crate::broad::sap::lists::{met, parted};
 
 /// Where a chunk lies in the slab, and how many endpoints it has: at least one.
 #[derive(Clone, Copy, Debug)]
@@ -434,31 +435,34 @@ impl SegmentedList {
     ) -> Result<(), Stop> {
         loop {
             let run = self.run_mut(chunk);
-            let start = at;
-            while at > 0 && run[at - 1] > endpoint {
-                let passed = run[at - 1];
-                run[at] = passed;
-                at -= 1;
-                pass(passed, endpoint, place, judge, sink)?;
+            let mut to = at;
+            while to > 0 && run[to - 1] > endpoint {
+                run[to] = run[to - 1];
+                to -= 1;
             }
-            sink.swaps += (start - at) as u64;
-            if at > 0 || chunk == 0 {
-                break;
+            run[to] = endpoint;
+            let passed = &run[to + 1..=at];
+            pass(passed, endpoint, endpoint.is_upper(), place, judge, sink)?;
+            at = to;
+            if at > 0 {
+                return Ok(());
             }
-            let before = self.run(chunk - 1);
-            let passed = before[before.len() - 1];
-            if passed < endpoint {
-                break;
+            self.firsts[chunk] = endpoint;
+            let Some(&last) = chunk.checked_sub(1).and_then(|before| self.run(before).last())
+            else {
+                return Ok(());
+            };
+            if last < endpoint {
+                return Ok(());
             }
-            at = before.len() - 1;
-            self.write((chunk, 0), passed);
-            self.cross(chunk, endpoint, passed);
-            pass(passed, endpoint, place, judge, sink)?;
-            sink.swaps += 1;
+            // The last one of the chunk before changes places with it across the border.
+            self.write((chunk, 0), last);
+            self.cross(chunk, endpoint, last);
+            pass(&[last], endpoint, endpoint.is_upper(), place, judge, sink)?;
             chunk -= 1;
+            at = self.chunks[chunk].len as usize - 1;
+            self.run_mut(chunk)[at] = endpoint;
         }
-        self.write((chunk, at), endpoint);
-        sink.check_budget()
     }
 
     /// Moves the endpoint at a spot right past every smaller one, across chunks.
@@ -473,33 +477,29 @@ impl SegmentedList {
     ) -> Result<(), Stop> {
         loop {
             let run = self.run_mut(chunk);
-            let (start, first) = (at, at == 0);
-            while at + 1 < run.len() && run[at + 1] < endpoint {
-                let passed = run[at + 1];
-                run[at] = passed;
-                at += 1;
-                pass(endpoint, passed, place, judge, sink)?;
+            let mut to = at;
+            while to + 1 < run.len() && run[to + 1] < endpoint {
+                run[to] = run[to + 1];
+                to += 1;
             }
-            sink.swaps += (at - start) as u64;
-            if first {
-                self.firsts[chunk] = self.run(chunk)[0];
+            run[to] = endpoint;
+            let (first, full) = (run[0], to + 1 < run.len());
+            pass(&run[at..to], endpoint, !endpoint.is_upper(), place, judge, sink)?;
+            if at == 0 {
+                self.firsts[chunk] = first;
             }
-            if at + 1 < self.chunks[chunk].len as usize || chunk + 1 == self.chunks.len() {
-                break;
+            if full || chunk + 1 == self.chunks.len() || self.firsts[chunk + 1] > endpoint {
+                return Ok(());
             }
-            let passed = self.firsts[chunk + 1];
-            if passed > endpoint {
-                break;
-            }
-            self.write((chunk, at), passed);
-            self.cross(chunk + 1, passed, endpoint);
-            pass(endpoint, passed, place, judge, sink)?;
-            sink.swaps += 1;
+            // The first one of the next chunk changes places with it across the border.
+            let next = self.firsts[chunk + 1];
+            self.write((chunk, to), next);
+            self.cross(chunk + 1, next, endpoint);
+            pass(&[next], endpoint, !endpoint.is_upper(), place, judge, sink)?;
             chunk += 1;
             at = 0;
+            self.run_mut(chunk)[0] = endpoint;
         }
-        self.write((chunk, at), endpoint);
-        sink.check_budget()
     }
 
     // ---- Checks -----------------------------------------------------------------------------
@@ -532,29 +532,19 @@ impl SegmentedList {
     }
 }
 
-/// Two neighbours of a list changed places and may have begun or ceased to overlap:
-/// `moved_right` lies behind `moved_left` from now on.
+/// An endpoint passed others and `parts` from those of the other kind, or meets them.
 #[inline(always)]
 fn pass(
-    moved_right: Endpoint,
-    moved_left: Endpoint,
+    passed: &[Endpoint],
+    endpoint: Endpoint,
+    parts: bool,
     place: usize,
     judge: &Judge<'_>,
     sink: &mut EventSink<'_>,
 ) -> Result<(), Stop> {
-    if !moved_right.opposes(moved_left) {
-        return Ok(());
-    }
-    sink.tests += 1;
-    if moved_right.is_upper() {
-        // A lower end came to lie before an upper one.
-        let (lower, upper) = (moved_left.slot(), moved_right.slot());
-        if judge.gains(place, lower, upper) { sink.begin(lower, upper) } else { Ok(()) }
+    if parts {
+        parted(passed, endpoint, place, judge, sink)
     } else {
-        let (lower, upper) = (moved_right.slot(), moved_left.slot());
-        if judge.loses(place, lower, upper) {
-            sink.end(lower, upper);
-        }
-        Ok(())
+        met(passed, endpoint, place, judge, sink)
     }
 }

@@ -44,6 +44,7 @@ pub mod lists;
 
 use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
+use crate::broad::effort::Effort;
 use crate::broad::endpoint::Endpoint;
 use crate::broad::past::{EventSink, Past, Stop};
 use crate::broad::sap::{Sort, axes_by_spread};
@@ -78,9 +79,6 @@ impl Default for SegmentedOptions {
 /// The local sort is taken where less than one box in so many moved.
 const LOCAL_SHARE: usize = 2;
 
-/// What sorting a box anew costs, in swaps.
-const SORT_WORK: f64 = 50.0;
-
 /// What taking out or putting in a box costs beside its tests, in swaps.
 pub(crate) const CHANGE_WORK: u64 = 60;
 
@@ -100,10 +98,7 @@ pub struct SegmentedSap {
     scratch: Vec<Endpoint>,
     /// Number of pairs.
     pairs: usize,
-    /// What finding all pairs cost per box when it was last done.
-    build_work: f64,
-    /// What a change cost lately, in swaps and tests.
-    change_work: f64,
+    effort: Effort,
     counts: Counts,
     clock: StageClock,
 }
@@ -145,8 +140,7 @@ impl SegmentedSap {
             changed: Changed::default(),
             scratch: Vec::new(),
             pairs: 0,
-            build_work: 0.0,
-            change_work: 0.0,
+            effort: Effort::default(),
             counts: Counts::default(),
             clock: StageClock::default(),
         }
@@ -158,7 +152,7 @@ impl SegmentedSap {
         let tests = self.finder.tests();
         self.counts.tests += tests;
         self.counts.rebuilt = true;
-        self.build_work = tests as f64 / boxes.len().max(1) as f64 + SORT_WORK;
+        self.effort.built(tests, boxes.len());
         self.pairs = found.len();
         self.past.rebuild(boxes);
         self.listed = false;
@@ -180,14 +174,6 @@ impl SegmentedSap {
         self.clock.end("sort lists");
     }
 
-    /// Whether finding all pairs anew is expected to cost less than following the changes.
-    fn rebuild_is_cheaper(&self, boxes: &Boxes) -> bool {
-        let expected = self.change_work * boxes.changes().len() as f64;
-        let build = self.build_work * boxes.len() as f64;
-        // Lists that are yet to be made must promise to pay for it.
-        self.options.may_rebuild && expected > if self.listed { build } else { 0.5 * build }
-    }
-
     /// Follows the changes.
     fn follow(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Stop> {
         self.make_lists(boxes);
@@ -196,7 +182,7 @@ impl SegmentedSap {
         let mut ended = std::mem::take(found.ended_mut());
         let mut sink = EventSink::new(found.lane(), &mut ended);
         if self.options.may_rebuild {
-            sink.budget = (self.build_work * boxes.len() as f64) as u64 + 1000;
+            sink.budget = self.effort.budget(boxes.len());
         }
         let result = self.apply(boxes, &mut sink);
         (self.counts.tests, self.counts.swaps) = (sink.tests, sink.swaps);
@@ -248,11 +234,11 @@ impl SegmentedSap {
         }
     }
 
-    fn remember_work(&mut self, boxes: &Boxes) {
+    /// Tests, swaps, and what taking out and putting in costs beside them.
+    fn work(&self) -> u64 {
         let Changed { dropped, fresh, .. } = &self.changed;
         let replaced = (dropped.len() + fresh.len()) as u64 * CHANGE_WORK;
-        let changes = boxes.changes().len().max(1) as f64;
-        self.change_work = (self.counts.tests + self.counts.swaps + replaced) as f64 / changes;
+        self.counts.tests + self.counts.swaps + replaced
     }
 
     /// What [`BroadPhase::update`] does once the changes are known to continue.
@@ -260,22 +246,22 @@ impl SegmentedSap {
         if boxes.changes().is_empty() {
             return Ok(Report::Delta);
         }
-        if self.rebuild_is_cheaper(boxes) {
-            // The estimate ages, so that following is tried again now and then.
-            self.change_work *= 0.95;
+        let changes = boxes.changes().len();
+        if self.options.may_rebuild
+            && self.effort.prefers_building(changes, boxes.len(), !self.listed)
+        {
             return self.build(boxes, found);
         }
         match self.follow(boxes, found) {
             Ok(()) => {
-                self.remember_work(boxes);
+                self.effort.followed(self.work(), changes);
                 self.past.follow(boxes);
                 self.pairs = self.pairs + found.len() - found.ended().len();
                 Ok(Report::Delta)
             }
             Err(Stop::Error(error)) => Err(error),
             Err(Stop::Budget) => {
-                self.remember_work(boxes);
-                self.change_work *= 1.6;
+                self.effort.abandoned(self.work(), changes);
                 self.counts.abandoned = true;
                 found.clear();
                 self.build(boxes, found)
