@@ -146,6 +146,12 @@ impl<'a> Judge<'a> {
         Judge { cell: Some(cell), ..self }
     }
 
+    /// The same judge for one cell of a grid that numbers its boxes itself: these are their
+    /// bounds, and the cell knows their slots.
+    pub fn numbered(self, cell: CellView<'a>, then: &'a [Aabb], now: &'a [Aabb]) -> Judge<'a> {
+        Judge { cell: Some(cell), then, now, ..self }
+    }
+
     /// The bounds of now.
     #[inline(always)]
     pub fn now(&self) -> &'a [Aabb] {
@@ -268,13 +274,23 @@ impl<'a> Judge<'a> {
 
     #[inline(always)]
     fn allowed(&self, one: u32, other: u32) -> bool {
-        self.filters.is_empty() || self.filters[one as usize].allows(&self.filters[other as usize])
+        if self.filters.is_empty() {
+            return true;
+        }
+        let (one, other) = (self.slot(one), self.slot(other));
+        self.filters[one].allows(&self.filters[other])
+    }
+
+    /// The slot of a box; a cell of a grid may have numbers of its own.
+    #[inline]
+    fn slot(&self, number: u32) -> usize {
+        self.cell.map_or(number, |cell| cell.slot(number)) as usize
     }
 
     #[inline]
     fn was_allowed(&self, one: u32, other: u32) -> bool {
         let filters = &self.past.filters;
-        filters.is_empty() || filters[one as usize].allows(&filters[other as usize])
+        filters.is_empty() || filters[self.slot(one)].allows(&filters[self.slot(other)])
     }
 }
 
@@ -302,6 +318,8 @@ impl From<LimitReached> for Stop {
 pub struct EventSink<'a> {
     began: &'a mut Lane,
     ended: &'a mut Vec<Pair>,
+    /// The slots of the boxes, where they have other numbers.
+    slots: Option<&'a [u32]>,
     /// Box tests so far.
     pub tests: u64,
     /// Exchanges so far.
@@ -313,18 +331,29 @@ pub struct EventSink<'a> {
 impl<'a> EventSink<'a> {
     /// A sink that writes to a lane and a list and sets no limit to the work.
     pub fn new(began: &'a mut Lane, ended: &'a mut Vec<Pair>) -> EventSink<'a> {
-        EventSink { began, ended, tests: 0, swaps: 0, budget: u64::MAX }
+        EventSink { began, ended, slots: None, tests: 0, swaps: 0, budget: u64::MAX }
+    }
+
+    /// The same sink for boxes that have numbers; `slots` says who they are.
+    pub fn named(self, slots: &'a [u32]) -> EventSink<'a> {
+        EventSink { slots: Some(slots), ..self }
+    }
+
+    #[inline]
+    fn slot(&self, number: u32) -> u32 {
+        self.slots.map_or(number, |slots| slots[number as usize])
     }
 
     /// Notes a pair that began.
     #[inline]
     pub fn begin(&mut self, one: u32, other: u32) -> Result<(), Stop> {
-        Ok(self.began.push(one, other)?)
+        Ok(self.began.push(self.slot(one), self.slot(other))?)
     }
 
     /// Notes a pair that ended.
     #[inline]
     pub fn end(&mut self, one: u32, other: u32) {
+        let (one, other) = (self.slot(one), self.slot(other));
         self.ended.push(Pair::new(BoxId::new(one), BoxId::new(other)));
     }
 

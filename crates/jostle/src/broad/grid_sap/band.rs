@@ -12,7 +12,7 @@ use crate::broad::past::{EventSink, Judge, Stop};
 use crate::pair::{Lane, Pair};
 
 use super::GridOptions;
-use super::cell::{Cell, CellChanges, Scratch};
+use super::cell::{CellChanges, CellLists, CellOf, Scratch};
 use super::deal::Deal;
 use super::grid::{CellView, Grid};
 use super::plan::GIANT;
@@ -109,9 +109,9 @@ pub struct Task<'a> {
 
 /// A stretch of cells, and what its last task counted.
 #[derive(Debug)]
-pub struct Band<C> {
+pub struct Band<L> {
     /// More than there are cells where the grid was finer once; they keep their memory.
-    cells: Vec<C>,
+    cells: Vec<CellOf<L>>,
     /// Pairs that ended.
     pub ended: Vec<Pair>,
     /// Box tests.
@@ -126,8 +126,8 @@ pub struct Band<C> {
     pub result: Result<(), Stop>,
 }
 
-impl<C> Default for Band<C> {
-    fn default() -> Band<C> {
+impl<L> Default for Band<L> {
+    fn default() -> Band<L> {
         Band {
             cells: Vec::new(),
             ended: Vec::new(),
@@ -140,15 +140,15 @@ impl<C> Default for Band<C> {
     }
 }
 
-impl<C: Cell> Band<C> {
+impl<L: CellLists> Band<L> {
     /// A cell by its place in the band.
-    pub fn cell(&self, place: usize) -> &C {
+    pub fn cell(&self, place: usize) -> &CellOf<L> {
         &self.cells[place]
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.cells.iter().map(|cell| cell.bytes() + size_of::<C>()).sum::<usize>()
+        self.cells.iter().map(CellOf::bytes).sum::<usize>()
             + self.ended.capacity() * size_of::<Pair>()
     }
 
@@ -161,7 +161,7 @@ impl<C: Cell> Band<C> {
     /// Fills the cells with what was dealt as fresh.
     pub fn rebuild(&mut self, task: &mut Task<'_>) -> Result<(), Stop> {
         if self.cells.len() < task.cells.len() {
-            self.cells.resize_with(task.cells.len(), C::default);
+            self.cells.resize_with(task.cells.len(), CellOf::default);
         }
         for (cell, number) in self.cells.iter_mut().zip(task.cells.clone()) {
             let slots = task.dealt.fresh.of(number);
@@ -172,35 +172,33 @@ impl<C: Cell> Band<C> {
 
     /// Follows the changes in every cell that received something.
     pub fn follow(&mut self, task: &mut Task<'_>) -> Result<(), Stop> {
-        let mut sink = EventSink::new(task.lane, &mut self.ended);
-        let mut result = Ok(());
         for (cell, number) in self.cells.iter_mut().zip(task.cells.clone()) {
             let changes = task.dealt.of(number);
-            if changes.dropped.is_empty() && changes.fresh.is_empty() && changes.moved.is_empty() {
+            if changes.is_empty() {
                 continue;
             }
+            let boxes = cell.boxes() + changes.fresh.len();
             self.visited += 1;
-            self.largest = self.largest.max(cell.boxes() + changes.fresh.len());
+            self.largest = self.largest.max(boxes);
+            let mut sink = EventSink::new(task.lane, &mut self.ended);
             if task.options.may_rebuild {
-                let work = sink.tests + sink.swaps;
-                sink.budget = work + 2 * task.effort.budget(cell.boxes() + changes.fresh.len());
+                sink.budget = 2 * task.effort.budget(boxes);
             }
-            let view = CellView { grid: task.grid, cell: task.grid.at(number), fresh: &[] };
+            let view = CellView::new(task.grid, number);
             let (sort, scratch) = (task.options.sort, &mut *task.scratch);
-            result = cell.follow(changes, task.past, task.judge, view, sort, scratch, &mut sink);
-            if result.is_err() {
-                break;
-            }
+            let (result, [tests, swaps]) =
+                cell.follow(changes, task.past, task.judge, view, sort, scratch, sink);
+            self.tests += tests;
+            self.swaps += swaps;
+            result?;
         }
-        (self.tests, self.swaps) = (sink.tests, sink.swaps);
-        result
+        Ok(())
     }
 
     /// Finds all pairs among the boxes dealt as fresh.
     pub fn find_all(&mut self, task: &mut Task<'_>) -> Result<(), Stop> {
         for number in task.cells.clone() {
-            let view = CellView { grid: task.grid, cell: task.grid.at(number), fresh: &[] };
-            let judge = task.judge.within(view);
+            let judge = task.judge.within(CellView::new(task.grid, number));
             let slots = task.dealt.fresh.of(number);
             let axis = task.order[0];
             let sorted = &mut task.scratch.sorted;

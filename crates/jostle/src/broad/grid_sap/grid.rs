@@ -127,9 +127,22 @@ pub struct CellView<'a> {
     pub cell: [u32; 3],
     /// Boxes that come into this cell, wherever they were before; ascending.
     pub fresh: &'a [u32],
+    /// The slots of the boxes by their number in this cell; empty where they are called by slot.
+    pub slots: &'a [u32],
 }
 
-impl CellView<'_> {
+impl<'a> CellView<'a> {
+    /// A cell in which boxes are called by their slots, and into which none comes.
+    pub fn new(grid: &'a Grid, number: usize) -> CellView<'a> {
+        CellView { grid, cell: grid.at(number), fresh: &[], slots: &[] }
+    }
+
+    /// The slot of a box by its number.
+    #[inline]
+    pub fn slot(&self, number: u32) -> u32 {
+        if self.slots.is_empty() { number } else { self.slots[number as usize] }
+    }
+
     /// True where a pair of overlapping boxes is this cell's to report.
     #[inline]
     pub fn owns(&self, one: &Aabb, other: &Aabb) -> bool {

@@ -43,6 +43,7 @@ pub mod cell;
 pub mod deal;
 pub mod giants;
 pub mod grid;
+pub mod members;
 pub mod plan;
 
 use std::sync::Mutex;
@@ -63,7 +64,7 @@ use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 
 use band::{BANDS, Band, Dealt, Task};
-use cell::{Cell, Scratch};
+use cell::{CellLists, Scratch};
 use giants::Giants;
 use plan::{GIANT, Plan};
 
@@ -97,13 +98,13 @@ impl Default for GridOptions {
 const CROWD: usize = 1024;
 
 /// See the [module](self).
-pub struct GridOf<C> {
+pub struct GridOf<L> {
     options: GridOptions,
     workers: Workers,
     follower: Follower,
     past: Past,
     plan: Plan,
-    bands: Vec<Mutex<Band<C>>>,
+    bands: Vec<Mutex<Band<L>>>,
     /// One for each worker.
     scratches: Vec<Mutex<Scratch>>,
     /// Whether the cells are sorted by the past bounds; otherwise they are to be made.
@@ -136,14 +137,14 @@ struct Counts {
     migrations: usize,
 }
 
-impl<C: Cell> GridOf<C> {
+impl<L: CellLists> GridOf<L> {
     /// A new instance whose cells run on `workers`.
-    pub fn new(workers: &Workers) -> GridOf<C> {
+    pub fn new(workers: &Workers) -> GridOf<L> {
         GridOf::with_options(workers, GridOptions::default())
     }
 
     /// A new instance that works as told.
-    pub fn with_options(workers: &Workers, options: GridOptions) -> GridOf<C> {
+    pub fn with_options(workers: &Workers, options: GridOptions) -> GridOf<L> {
         GridOf {
             options,
             workers: workers.clone(),
@@ -239,7 +240,7 @@ impl<C: Cell> GridOf<C> {
         &mut self,
         boxes: &Boxes,
         found: &mut PairBuffer,
-        work: impl Fn(&mut Band<C>, &mut Task<'_>) -> Result<(), Stop> + Sync,
+        work: impl Fn(&mut Band<L>, &mut Task<'_>) -> Result<(), Stop> + Sync,
     ) -> Result<(), Stop> {
         let per_band = self.plan.grid.cells().div_ceil(BANDS);
         let judge = self.past.judge(boxes, self.order);
@@ -357,7 +358,7 @@ impl<C: Cell> GridOf<C> {
     }
 
     fn work(&self) -> u64 {
-        let replaced = self.counts.migrations as u64 * C::CHANGE_WORK;
+        let replaced = self.counts.migrations as u64 * L::CHANGE_WORK;
         self.counts.tests + self.counts.swaps + replaced
     }
 
@@ -391,7 +392,7 @@ impl<C: Cell> GridOf<C> {
     }
 }
 
-impl<C: Cell> BroadPhase for GridOf<C> {
+impl<L: CellLists> BroadPhase for GridOf<L> {
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
         self.counts = Counts::default();
@@ -414,7 +415,7 @@ impl<C: Cell> BroadPhase for GridOf<C> {
     }
 
     fn stats(&self) -> Stats {
-        let locked = |band: &Mutex<Band<C>>| band.lock().expect("no task panicked").bytes();
+        let locked = |band: &Mutex<Band<L>>| band.lock().expect("no task panicked").bytes();
         let scratch = |one: &Mutex<Scratch>| one.lock().expect("no task panicked").bytes();
         let bytes = self.past.bytes()
             + self.dealt.bytes()
