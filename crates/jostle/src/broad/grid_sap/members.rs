@@ -5,7 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::aabb::Aabb;
 
-use super::cell::CellChanges;
+use super::cell::{CellChanges, warm};
 
 /// What a number that is not in use holds.
 const NOBODY: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
@@ -79,6 +79,12 @@ impl Members {
     /// Bounds of now by number.
     pub fn now(&self) -> &[Aabb] {
         &self.now
+    }
+
+    /// Reads all bounds once; the result means nothing.
+    pub fn warm(&self) -> u64 {
+        let word = |aabb: Aabb| u64::from(aabb.min[0].to_bits());
+        warm(&self.then, word) ^ warm(&self.now, word)
     }
 
     /// Bytes held; the table is guessed at one byte an entry beside the entries.

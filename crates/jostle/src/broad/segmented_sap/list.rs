@@ -135,6 +135,11 @@ impl SegmentedList {
         &mut self.slab[storage as usize * self.capacity..][..len as usize]
     }
 
+    /// The memory of all chunks.
+    pub(crate) fn slab(&self) -> &[Endpoint] {
+        &self.slab
+    }
+
     /// The endpoints in order.
     pub fn iter(&self) -> impl Iterator<Item = Endpoint> + '_ {
         (0..self.chunks.len()).flat_map(|place| self.run(place).iter().copied())
