@@ -1,3 +1,9 @@
 //! The `jostle` command.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    jostle_cli::run()
+}

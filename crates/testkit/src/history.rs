@@ -156,7 +156,7 @@ impl Bytes<'_> {
         match self.byte() % 4 {
             0 => spanned(p, [self.coordinate(), self.coordinate(), self.coordinate()]),
             1 => Aabb::point(p),
-            _ => spanned(p, p.map(|bound| bound + 0.5)),
+            _ => spanned(p, p.map(|bound| bound + 1.5)),
         }
     }
 }

@@ -36,8 +36,10 @@ pub struct Past {
     aabbs: Vec<Aabb>,
     /// Empty where every filter was [`Filter::ALL`].
     filters: Vec<Filter>,
-    /// Bounds of the boxes that are [hidden](Past::hide), sorted by slot.
+    /// Bounds of the boxes that are [hidden](Past::hide).
     hidden: Vec<(u32, Aabb)>,
+    /// Where a hidden box stands among them; means nothing for others.
+    hidden_places: Vec<u32>,
 }
 
 impl Past {
@@ -91,19 +93,16 @@ impl Past {
 
     /// Until the next [`follow`](Past::follow), these boxes count as having been nowhere for
     /// [`Judge::gains`] and [`Judge::loses`]; the exact answers still know where they were. For
-    /// boxes that are treated as removed and inserted again. Slots must be ascending.
+    /// boxes that are treated as removed and inserted again.
     pub fn hide(&mut self, slots: &[u32]) {
-        debug_assert!(self.hidden.is_empty() && slots.is_sorted());
+        debug_assert!(self.hidden.is_empty());
+        if !slots.is_empty() {
+            self.hidden_places.resize(self.aabbs.len(), 0);
+        }
         for &slot in slots {
+            self.hidden_places[slot as usize] = self.hidden.len() as u32;
             self.hidden.push((slot, self.aabbs[slot as usize]));
             self.aabbs[slot as usize] = NOWHERE;
-        }
-    }
-
-    /// Takes back [`hide`](Past::hide).
-    pub fn unhide(&mut self) {
-        for (slot, aabb) in self.hidden.drain(..) {
-            self.aabbs[slot as usize] = aabb;
         }
     }
 
@@ -112,6 +111,7 @@ impl Past {
         self.aabbs.capacity() * size_of::<Aabb>()
             + self.filters.capacity() * size_of::<Filter>()
             + self.hidden.capacity() * size_of::<(u32, Aabb)>()
+            + self.hidden_places.capacity() * 4
     }
 
     /// Who decides about pairs, given the boxes of now and the axes in order of precedence.
@@ -256,15 +256,17 @@ impl<'a> Judge<'a> {
         self.bounds_then(one).overlaps(&self.bounds_then(other)) && self.was_allowed(one, other)
     }
 
+    /// The bounds of a box at the last update, hidden or not.
     #[inline]
-    fn bounds_then(&self, slot: u32) -> Aabb {
+    pub fn bounds_then(&self, slot: u32) -> Aabb {
         let seen = self.then[slot as usize];
         if seen.min[0].is_nan() { self.hidden_bounds(slot).unwrap_or(seen) } else { seen }
     }
 
     fn hidden_bounds(&self, slot: u32) -> Option<Aabb> {
-        let hidden = &self.past.hidden;
-        hidden.binary_search_by_key(&slot, |&(slot, _)| slot).ok().map(|place| hidden[place].1)
+        let place = *self.past.hidden_places.get(slot as usize)?;
+        let &(hidden, aabb) = self.past.hidden.get(place as usize)?;
+        (hidden == slot).then_some(aabb)
     }
 
     /// Whether the boxes were a pair although one of them counts as having been nowhere.

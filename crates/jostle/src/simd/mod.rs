@@ -1,3 +1,7 @@
-//! Vector instructions. All `unsafe` for them lives here.
+//! Box-against-many tests. The instruction sets, and all `unsafe` for them, live here.
 
+pub(crate) mod column;
 pub(crate) mod endpoint_sort;
+pub(crate) mod forward;
+pub(crate) mod node8;
+pub(crate) mod prefetch;

@@ -167,11 +167,8 @@ impl Sweep<'_, '_> {
             return Ok(());
         }
         self.sink.tests += (kept.slots.len() + going.slots.len()) as u64;
-        for &other in kept.slots.iter().chain(&going.slots) {
-            if self.judge.ended(endpoint.slot(), other) {
-                self.sink.end(endpoint.slot(), other);
-            }
-        }
+        end_with(endpoint.slot(), &kept.slots, self.judge, self.sink);
+        end_with(endpoint.slot(), &going.slots, self.judge, self.sink);
         self.sink.check_budget()
     }
 
@@ -179,11 +176,8 @@ impl Sweep<'_, '_> {
         let Sets { kept, coming, coming_places, .. } = &mut self.sets;
         if self.place == 0 && coming.pass(endpoint, coming_places) {
             self.sink.tests += (kept.slots.len() + coming.slots.len()) as u64;
-            for &other in kept.slots.iter().chain(&coming.slots) {
-                if self.judge.began(endpoint.slot(), other) {
-                    self.sink.begin(endpoint.slot(), other)?;
-                }
-            }
+            begin_with(endpoint.slot(), &kept.slots, self.judge, self.sink)?;
+            begin_with(endpoint.slot(), &coming.slots, self.judge, self.sink)?;
             self.sink.check_budget()?;
         }
         self.write(endpoint)
@@ -194,16 +188,8 @@ impl Sweep<'_, '_> {
         let Sets { kept, coming, going, places, .. } = &mut self.sets;
         if self.place == 0 && kept.pass(endpoint, places) {
             self.sink.tests += (coming.slots.len() + going.slots.len()) as u64;
-            for &other in &going.slots {
-                if self.judge.ended(endpoint.slot(), other) {
-                    self.sink.end(endpoint.slot(), other);
-                }
-            }
-            for &other in &coming.slots {
-                if self.judge.began(endpoint.slot(), other) {
-                    self.sink.begin(endpoint.slot(), other)?;
-                }
-            }
+            end_with(endpoint.slot(), &going.slots, self.judge, self.sink);
+            begin_with(endpoint.slot(), &coming.slots, self.judge, self.sink)?;
         }
         self.write(endpoint)
     }
@@ -217,4 +203,38 @@ impl Sweep<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// The pairs of a box with the boxes of a set that ended.
+#[inline(always)]
+fn end_with(slot: u32, set: &[u32], judge: &Judge<'_>, sink: &mut EventSink<'_>) {
+    if set.is_empty() {
+        return;
+    }
+    let before = judge.bounds_then(slot);
+    for &other in set {
+        if before.overlaps(&judge.bounds_then(other)) && judge.ended(slot, other) {
+            sink.end(slot, other);
+        }
+    }
+}
+
+/// The pairs of a box with the boxes of a set that began.
+#[inline(always)]
+fn begin_with(
+    slot: u32,
+    set: &[u32],
+    judge: &Judge<'_>,
+    sink: &mut EventSink<'_>,
+) -> Result<(), Stop> {
+    if set.is_empty() {
+        return Ok(());
+    }
+    let here = judge.now()[slot as usize];
+    for &other in set {
+        if here.overlaps(&judge.now()[other as usize]) && judge.began(slot, other) {
+            sink.begin(slot, other)?;
+        }
+    }
+    Ok(())
 }

@@ -36,6 +36,31 @@ impl Lists {
         (entries + self.spare.capacity()) * size_of::<Endpoint>()
     }
 
+    /// How many boxes lie over an endpoint of an axis, in the mean.
+    pub fn mean_depth(&self, axis: usize) -> usize {
+        let list = &self.axes[axis];
+        let (mut depth, mut sum) = (0usize, 0usize);
+        for endpoint in list {
+            depth = if endpoint.is_upper() { depth - 1 } else { depth + 1 };
+            sum += depth;
+        }
+        sum / list.len().max(1)
+    }
+
+    /// How many swaps it takes to move a box, if the others stay.
+    pub fn way(&self, slot: u32, then: &Aabb, now: &Aabb) -> usize {
+        let rank = |list: &[Endpoint], end: Endpoint| list.partition_point(|&other| other < end);
+        let way = |axis: usize| {
+            let list = &self.axes[axis];
+            let ends = [Endpoint::lower, Endpoint::upper];
+            let one = |end: fn(&Aabb, usize, u32) -> Endpoint| {
+                rank(list, end(then, axis, slot)).abs_diff(rank(list, end(now, axis, slot)))
+            };
+            ends.into_iter().map(one).sum::<usize>()
+        };
+        (0..3).map(way).sum()
+    }
+
     /// Global sort: takes over every bound of now and sorts each list by insertion from its
     /// beginning to its end. O(n + swaps).
     pub fn sort_global(&mut self, judge: &Judge<'_>, sink: &mut EventSink<'_>) -> Result<(), Stop> {

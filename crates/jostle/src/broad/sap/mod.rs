@@ -106,8 +106,11 @@ pub struct Sap {
     dropped: Vec<u32>,
     fresh: Vec<u32>,
     moved: Vec<u32>,
-    /// Boxes that are taken out and put in again.
+    /// Boxes that are taken out and put in again; among them those that leap.
     replaced: Vec<u32>,
+    leapers: Vec<u32>,
+    /// How many boxes lie over a point of the first axis, in the mean, when the lists were made.
+    crowd: usize,
     /// Number of pairs.
     pairs: usize,
     effort: Effort,
@@ -145,6 +148,8 @@ impl Sap {
             fresh: Vec::new(),
             moved: Vec::new(),
             replaced: Vec::new(),
+            leapers: Vec::new(),
+            crowd: 0,
             pairs: 0,
             effort: Effort::default(),
             counts: Counts::default(),
@@ -176,6 +181,7 @@ impl Sap {
         let there = |slot: &u32| !past[*slot as usize].min[0].is_nan();
         self.lists.rebuild(past, (0..past.len() as u32).filter(there));
         self.listed = true;
+        self.crowd = self.lists.mean_depth(self.order[0]);
         self.clock.end("sort lists");
     }
 
@@ -231,29 +237,36 @@ impl Sap {
 
     /// Takes boxes with another filter, and those that leap far, from the moved ones.
     fn find_replaced(&mut self, boxes: &Boxes) {
-        let leaps = Leaps::new(&self.lists);
-        let mut leapt = 0.0;
-        let mut replaced = std::mem::take(&mut self.replaced);
-        replaced.clear();
-        let past = &self.past;
-        let is_leap = |slot: u32| {
-            let (then, now) = (&past.aabbs()[slot as usize], &boxes.aabbs()[slot as usize]);
-            leaps.far(then, now)
-        };
+        let leaps = Leaps::new(&self.lists, self.crowd);
+        let (past, lists, leapers) = (&self.past, &self.lists, &mut self.leapers);
+        leapers.clear();
+        let mut swaps = 0;
         for &slot in &self.moved {
-            leapt += is_leap(slot).unwrap_or(0.0);
+            let (then, now) = (&past.aabbs()[slot as usize], &boxes.aabbs()[slot as usize]);
+            if leaps.suspect(then, now) {
+                let way = lists.way(slot, then, now);
+                if way > leaps.many {
+                    leapers.push(slot);
+                    swaps += way;
+                }
+            }
         }
-        // A pass over everything costs about two swaps for each endpoint.
-        let leap = leapt > 12.0 * boxes.len() as f64;
+        // A pass over everything costs about two swaps for each endpoint; and where many leap,
+        // all pairs are found anew sooner.
+        if swaps < 12 * boxes.len() || leapers.len() > boxes.len() / 8 {
+            leapers.clear();
+        }
+        leapers.sort_unstable();
+        self.replaced.clear();
+        let replaced = &mut self.replaced;
         self.moved.retain(|&slot| {
-            let out = past.refiltered(boxes, slot) || leap && is_leap(slot).is_some();
+            let leaps = !leapers.is_empty() && leapers.binary_search(&slot).is_ok();
+            let out = leaps || past.refiltered(boxes, slot);
             if out {
                 replaced.push(slot);
             }
             !out
         });
-        replaced.sort_unstable();
-        self.replaced = replaced;
     }
 
     /// What [`BroadPhase::update`] does once the changes are known to continue.
@@ -310,7 +323,7 @@ impl BroadPhase for Sap {
     }
 
     fn stats(&self) -> Stats {
-        let lists = [&self.dropped, &self.fresh, &self.moved, &self.replaced];
+        let lists = [&self.dropped, &self.fresh, &self.moved, &self.replaced, &self.leapers];
         let bytes = self.past.bytes()
             + self.lists.bytes()
             + self.batch.bytes()
@@ -346,16 +359,16 @@ pub(crate) fn axes_by_spread(boxes: &Boxes) -> [usize; 3] {
     [widest, (widest + 1) % 3, (widest + 2) % 3]
 }
 
-/// Guesses how many swaps a move takes.
+/// Guesses which moves take many swaps.
 struct Leaps {
     /// Endpoints per unit of length in the middle of each axis.
     density: [f32; 3],
     /// A box with more swaps than this leaps.
-    many: f64,
+    many: usize,
 }
 
 impl Leaps {
-    fn new(lists: &Lists) -> Leaps {
+    fn new(lists: &Lists, crowd: usize) -> Leaps {
         let density = |axis: usize| {
             let list = lists.axis(axis);
             // The middle three quarters: a few giant or distant boxes do not count.
@@ -366,20 +379,20 @@ impl Leaps {
             let width = list[high - 1].value() - list[low].value();
             if width > 0.0 { (high - low) as f32 / width } else { 0.0 }
         };
-        let ends = lists.axis(0).len();
-        Leaps { density: std::array::from_fn(density), many: ends as f64 / 16.0 + 64.0 }
+        // Taking out and putting in again tests the box against a crowd, twice.
+        let many = (lists.axis(0).len() / 16).max(4 * crowd) + 64;
+        Leaps { density: std::array::from_fn(density), many }
     }
 
-    /// The number of swaps, where it is large.
-    fn far(&self, then: &Aabb, now: &Aabb) -> Option<f64> {
+    /// Whether it is worth while to count the swaps.
+    fn suspect(&self, then: &Aabb, now: &Aabb) -> bool {
         let swaps = |axis: usize| {
-            let path =
+            let way =
                 (now.min[axis] - then.min[axis]).abs() + (now.max[axis] - then.max[axis]).abs();
-            // No difference of infinities counts, and none counts for more than the whole list.
-            f64::from(path * self.density[axis]).min(self.many * 32.0)
+            way * self.density[axis]
         };
-        let total: f64 = (0..3).map(swaps).filter(|swaps| !swaps.is_nan()).sum();
-        (total > self.many).then_some(total)
+        // Differences of infinities are not numbers and do not count.
+        (0..3).map(swaps).filter(|swaps| !swaps.is_nan()).sum::<f32>() > self.many as f32
     }
 }
 

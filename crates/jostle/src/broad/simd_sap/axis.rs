@@ -12,6 +12,9 @@ use super::Retest;
 /// Set in the id of a lower end: as the sign it makes lower ends sort before upper ones.
 const LOWER: i32 = i32::MIN;
 
+/// The moved boxes are gone through one by one where less than one end in so many belongs to them.
+const WALK_SHARE: usize = 8;
+
 #[inline(always)]
 fn id_of(slot: u32, upper: bool) -> i32 {
     slot as i32 | if upper { 0 } else { LOWER }
@@ -40,7 +43,8 @@ pub(super) struct AxisList {
     /// Values and ids in sorted order, filled up to whole vectors.
     values: Vec<i32>,
     ids: Vec<i32>,
-    /// The ids in the order of the step before.
+    /// Values and ids in the order of the step before.
+    previous_values: Vec<i32>,
     previous: Vec<i32>,
     /// Where the ends of each slot stand, lower then upper.
     ranks: Vec<u32>,
@@ -48,6 +52,8 @@ pub(super) struct AxisList {
     old_ranks: Vec<u32>,
     /// Places whose id changed.
     changed: Vec<u32>,
+    /// Where the ends of each moved box stood in the step before.
+    from: Vec<[u32; 2]>,
     /// For sorting from scratch and for merging.
     packed: Vec<u64>,
     incoming: Vec<u64>,
@@ -60,7 +66,6 @@ pub(super) struct AxisList {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Work {
     pub tests: u64,
-    pub swaps: u64,
     pub splits: u64,
     pub changed: u64,
 }
@@ -138,26 +143,43 @@ impl AxisList {
         self.ended.clear();
         self.work = Work::default();
         self.previous.clone_from(&self.ids);
+        let few = task.moved.len() * WALK_SHARE < self.ids.len();
+        if few && task.retest == Retest::Passed {
+            self.previous_values.clone_from(&self.values);
+        }
         self.renew(task);
         self.sort();
         self.changed.clear();
         differences(&self.ids, &self.previous, &mut self.changed);
         self.work.changed = self.changed.len() as u64;
-        if task.retest == Retest::Passed {
-            return self.retest_passed(task, lane);
+        match task.retest {
+            Retest::Passed if few => {
+                self.update_ranks();
+                self.retest_moved(task, lane)
+            }
+            Retest::Passed => self.retest_changed(task, lane),
+            Retest::Between | Retest::All => {
+                self.old_ranks.clone_from(&self.ranks);
+                self.update_ranks();
+                self.retest_boxes(task)
+            }
         }
-        self.old_ranks.clone_from(&self.ranks);
+    }
+
+    fn update_ranks(&mut self) {
         for &place in &self.changed {
             self.ranks[rank_place(self.ids[place as usize])] = place;
         }
-        self.retest_boxes(task)
     }
 
     fn renew(&mut self, task: &Task<'_>) {
         let axis = task.judge.axis(task.place);
+        self.from.clear();
         for &slot in task.moved {
             let aabb = &task.judge.now()[slot as usize];
-            let ranks = &self.ranks[2 * slot as usize..][..2];
+            let place = 2 * slot as usize;
+            let ranks = [self.ranks[place], self.ranks[place + 1]];
+            self.from.push(ranks);
             self.values[ranks[0] as usize] = signed_key(aabb.min[axis]);
             self.values[ranks[1] as usize] = signed_key(aabb.max[axis]);
         }
@@ -180,36 +202,60 @@ impl AxisList {
         }
     }
 
-    /// Each end against those that it changed places with. One that moved right meets them in
-    /// the new order, between its old place and its new one; one that moved left in the old
-    /// order. For two ends that changed places, exactly one of them sees the other: call the one
-    /// that was left `e` (from p to p'), the other `q` (from r to r'), so p < r and r' < p'. If
-    /// r' >= p, then `e` moved right and sees `q` at r'; otherwise `q` moved left and sees `e` at p.
+    /// Each end that moved against those it passed, for when few moved. One that moved right
+    /// looks for them in the new order, one that moved left in the old order, between its old
+    /// value and its new one. Of two ends that changed places exactly one sees the other: call
+    /// the one that was left `e` (from e to e'), the other `q` (from q to q'), so e < q and q' < e'.
+    /// If e < q', then `e` moved right and sees q' on its way; otherwise q' < e, `q` moved left and
+    /// sees e on its way.
+    fn retest_moved(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+        for (&slot, from) in task.moved.iter().zip(&self.from) {
+            for upper in [false, true] {
+                let id = id_of(slot, upper);
+                let to = self.ranks[rank_place(id)] as usize;
+                let from = from[usize::from(upper)] as usize;
+                let (new, old) = (self.values[to], self.previous_values[from]);
+                let passed = if new > old {
+                    passed(&self.values[..to], &self.ids[..to], (old, id))
+                } else {
+                    passed(&self.previous_values[..from], &self.previous[..from], (new, id))
+                };
+                self.work.tests += passed.len() as u64;
+                test_passed(id, new > old, passed, task, lane, &mut self.ended)?;
+            }
+            self.check_budget(task)?;
+        }
+        Ok(())
+    }
+
+    /// Each end that changed its rank against those it passed, for when many moved: memory is
+    /// read forward, and how many were passed is known at once. The same argument holds with
+    /// ranks in the place of values; two ends cannot both be at one rank, but one may come to
+    /// where the other was, so one that moved left looks at what lies strictly between.
     ///
     /// Every end gets its new rank, whatever happens.
-    fn retest_passed(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+    fn retest_changed(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
         let mut result = Ok(());
         for &place in &self.changed {
             let (id, to) = (self.ids[place as usize], place as usize);
             let from = std::mem::replace(&mut self.ranks[rank_place(id)], place) as usize;
-            self.work.swaps += from.abs_diff(to) as u64;
             if result.is_err() {
                 continue;
             }
             let right = to > from;
             let passed = if right { &self.ids[from..to] } else { &self.previous[to + 1..from] };
             self.work.tests += passed.len() as u64;
-            // An upper end that moves right, or a lower one that moves left, can only begin pairs.
-            if right == (id >= 0) {
-                result = gained(id, passed, task, lane);
-            } else {
-                lost(id, passed, task, &mut self.ended);
-            }
+            result = test_passed(id, right, passed, task, lane, &mut self.ended);
             if self.work.tests > task.budget {
                 result = Err(Stop::Budget);
             }
         }
         result
+    }
+
+    #[inline(always)]
+    fn check_budget(&self, task: &Task<'_>) -> Result<(), Stop> {
+        if self.work.tests > task.budget { Err(Stop::Budget) } else { Ok(()) }
     }
 
     /// The thesis's methods. The first: each changed box against those with an end between its
@@ -248,11 +294,12 @@ impl AxisList {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let words = [&self.values, &self.ids, &self.previous].map(Vec::capacity);
+        let orders = [&self.values, &self.ids, &self.previous_values, &self.previous];
+        let words = orders.map(Vec::capacity);
         let ranks = [&self.ranks, &self.old_ranks, &self.changed].map(Vec::capacity);
         let pairs = self.began.capacity() + self.ended.capacity();
         let packed = self.packed.capacity() + self.incoming.capacity();
-        words.iter().chain(&ranks).sum::<usize>() * 4 + (pairs + packed) * 8
+        words.iter().chain(&ranks).sum::<usize>() * 4 + (pairs + packed + self.from.capacity()) * 8
     }
 
     /// Panics where the list is not the sorted list of the ends of these boxes.
@@ -272,33 +319,46 @@ impl AxisList {
     }
 }
 
-fn gained(id: i32, passed: &[i32], task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
-    let boxes = task.judge.now();
-    let moved = boxes[slot_of(id) as usize];
-    for &other in passed {
-        let overlap = moved.overlaps(&boxes[slot_of(other) as usize]);
-        if overlap & (id ^ other < 0) {
-            let (lower, upper) = in_order(id, other);
-            if task.judge.gains(task.place, lower, upper) {
-                lane.push(lower, upper)?;
-            }
+/// The ids at the end of a sorted list whose entries are greater than `bound`.
+#[inline(always)]
+fn passed<'a>(values: &[i32], ids: &'a [i32], bound: (i32, i32)) -> &'a [i32] {
+    let mut start = ids.len();
+    while start > 0 && (values[start - 1], ids[start - 1]) > bound {
+        start -= 1;
+    }
+    &ids[start..]
+}
+
+/// An end against those it has passed. An upper end that moves right, or a lower one that moves
+/// left, begins pairs; the others end them.
+#[inline(always)]
+fn test_passed(
+    id: i32,
+    right: bool,
+    passed: &[i32],
+    task: &Task<'_>,
+    lane: &mut Lane,
+    ended: &mut Vec<Pair>,
+) -> Result<(), Stop> {
+    let gain = right == (id >= 0);
+    let boxes = if gain { task.judge.now() } else { task.judge.then() };
+    let slot = slot_of(id);
+    let moved = boxes[slot as usize];
+    for &end in passed {
+        let other = slot_of(end);
+        // Ends of the same kind are tested in vain: which they are is left to chance, and a
+        // missed branch costs more.
+        if !(moved.overlaps(&boxes[other as usize]) & (id ^ end < 0)) {
+            continue;
+        }
+        let (lower, upper) = if id < 0 { (slot, other) } else { (other, slot) };
+        if gain && task.judge.gains(task.place, lower, upper) {
+            lane.push(lower, upper)?;
+        } else if !gain && task.judge.loses(task.place, lower, upper) {
+            ended.push(Pair::new(BoxId::new(lower), BoxId::new(upper)));
         }
     }
     Ok(())
-}
-
-fn lost(id: i32, passed: &[i32], task: &Task<'_>, ended: &mut Vec<Pair>) {
-    let boxes = task.judge.then();
-    let moved = boxes[slot_of(id) as usize];
-    for &other in passed {
-        let overlap = moved.overlaps(&boxes[slot_of(other) as usize]);
-        if overlap & (id ^ other < 0) {
-            let (lower, upper) = in_order(id, other);
-            if task.judge.loses(task.place, lower, upper) {
-                ended.push(Pair::new(BoxId::new(lower), BoxId::new(upper)));
-            }
-        }
-    }
 }
 
 /// The pairs of a box with those in a list of ends that began or ended.
@@ -323,12 +383,6 @@ fn changed_pairs(
             ended.push(pair);
         }
     }
-}
-
-/// The slots of the lower and of the upper one of two ends of opposite kinds.
-#[inline(always)]
-fn in_order(one: i32, other: i32) -> (u32, u32) {
-    if one < 0 { (slot_of(one), slot_of(other)) } else { (slot_of(other), slot_of(one)) }
 }
 
 fn pack_ends(packed: &mut Vec<u64>, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32>) {

@@ -46,6 +46,7 @@ use crate::broad::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
 use crate::pair::{BoxId, Lane, Pair, PairBuffer};
 use crate::par::Workers;
+use crate::simd::endpoint_sort::LANES;
 use crate::stats::{StageClock, Stats};
 
 use axis::{AxisList, Task};
@@ -82,7 +83,6 @@ pub struct SimdSap {
     pairs: usize,
     effort: Effort,
     tests: u64,
-    swaps: u64,
     splits: u64,
     changed: u64,
     rebuilt: bool,
@@ -113,7 +113,6 @@ impl SimdSap {
             pairs: 0,
             effort: Effort::default(),
             tests: 0,
-            swaps: 0,
             splits: 0,
             changed: 0,
             rebuilt: false,
@@ -228,7 +227,6 @@ impl SimdSap {
         let results = tasks.map(|(_, _, result)| result);
         for list in &self.axes {
             self.tests += list.work.tests;
-            self.swaps += list.work.swaps;
             self.splits += list.work.splits;
             self.changed += list.work.changed;
         }
@@ -277,7 +275,7 @@ impl SimdSap {
             return self.build(boxes, found);
         }
         let done = self.follow(boxes, found)?;
-        let work = self.tests + self.swaps;
+        let work = self.tests;
         if !done {
             self.effort.abandoned(work, changes);
             found.clear();
@@ -293,7 +291,7 @@ impl SimdSap {
 impl BroadPhase for SimdSap {
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
-        (self.tests, self.swaps, self.splits, self.changed) = (0, 0, 0, 0);
+        (self.tests, self.splits, self.changed) = (0, 0, 0);
         self.rebuilt = false;
         let fits = boxes.slots() < Endpoint::MAX_SLOTS;
         let report = if self.follower.begin(boxes) {
@@ -323,7 +321,7 @@ impl BroadPhase for SimdSap {
             + lists * 4;
         Stats {
             tests: self.tests,
-            swaps: self.swaps,
+            swaps: LANES as u64 * self.splits,
             bytes,
             counts: vec![
                 ("vector_splits", self.splits as f64),

@@ -1,0 +1,202 @@
+//! The command line of `jostle bench`.
+
+use std::io::{Write, stderr, stdout};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use jostle::{Algorithm, available_threads};
+
+use super::predict::frame_time;
+use super::{Course, Entrant, Measured, measure, picture, report};
+use crate::failure::Failure;
+use crate::files;
+use crate::interrupt;
+use crate::names::{self, Choice};
+use crate::source;
+use crate::text::grouped;
+
+const EXAMPLES: &str = "\
+Lists are separated by commas. All algorithms see each frame before the next one comes; they must
+find the same pairs. ratio is the median time over the fastest one's. With --json, one object per
+line: scene, n, algorithm, threads, build_ms (first frame, from nothing), median_ms, min_ms, p99_ms
+(the broad phase's update), step_median_ms (with events), pairs, bytes, frames, stats.
+A file with a single frame is run again and again from nothing.
+
+Examples:
+  jostle bench
+  jostle bench --scene uniform,tenth,still --n 10k,100k --algorithm all
+  jostle bench --n 1000,3000,10000,30000 --plot speed.svg --csv speed.csv
+  jostle bench recorded.npy --algorithm auto,sort-sweep --threads 1,2 --json";
+
+/// Times algorithms on scenes or a file, interleaved, with ratios
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct BenchArgs {
+    /// A file of boxes instead of scenes
+    #[arg(value_name = "IN", conflicts_with_all = ["scene", "n", "set"])]
+    input: Option<PathBuf>,
+    /// Scenes by name
+    #[arg(long, value_delimiter = ',', default_value = "uniform")]
+    scene: Vec<String>,
+    /// Numbers of boxes
+    #[arg(long, value_delimiter = ',', value_parser = names::count, default_value = "10000")]
+    n: Vec<usize>,
+    /// Frames of each run
+    #[arg(long, value_parser = names::positive, default_value = "30")]
+    frames: usize,
+    /// The scenes' seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// A parameter of the scenes
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Algorithms by name, or all
+    #[arg(long, value_parser = names::algorithm_or_all, value_delimiter = ',', default_value = "all")]
+    algorithm: Vec<Choice>,
+    /// Numbers of threads; 0 is one for each core
+    #[arg(long, value_parser = names::threads, value_delimiter = ',', default_value = "1")]
+    threads: Vec<usize>,
+    /// Prints one JSON object per line
+    #[arg(long)]
+    json: bool,
+    /// Writes the rows as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Draws the medians
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// Seconds that an algorithm may take for one run, after which it is cut short; algorithms
+    /// whose single frame is expected to take a tenth of it are left out
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
+    budget: f64,
+    /// Leaves nothing out and cuts nothing short
+    #[arg(long)]
+    force: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &BenchArgs) -> Result<(), Failure> {
+    if !(args.budget >= 0.0 && args.budget <= 1e9) {
+        return Err(Failure::input("--budget is a number of seconds from 0 to 1e9"));
+    }
+    let entrants = entrants(args)?;
+    let courses = courses(args)?;
+    let mut rows = Vec::new();
+    for course in &courses {
+        let measured = run_course(args, course, &entrants)?;
+        print_course(args, &measured)?;
+        rows.extend(measured);
+        if interrupt::requested() {
+            break;
+        }
+    }
+    write_files(args, &rows)?;
+    if interrupt::requested() {
+        let message = format!("after {} rows, the last ones over fewer frames", rows.len());
+        return Err(Failure::Stopped(message));
+    }
+    Ok(())
+}
+
+fn entrants(args: &BenchArgs) -> Result<Vec<Entrant>, Failure> {
+    let mut threads: Vec<usize> =
+        args.threads.iter().map(|&n| if n == 0 { available_threads() } else { n }).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let mut list = Vec::new();
+    for (algorithm, _) in names::chosen(&args.algorithm) {
+        for &count in &threads {
+            list.push(Entrant { algorithm, workers: names::workers(count)? });
+        }
+    }
+    Ok(list)
+}
+
+/// Scene by scene, smaller sizes first; a wrong name is found before anything runs.
+fn courses(args: &BenchArgs) -> Result<Vec<Course>, Failure> {
+    if let Some(path) = &args.input {
+        return Ok(vec![Course::File(path.clone())]);
+    }
+    let mut sizes = args.n.clone();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let mut list = Vec::new();
+    for name in &args.scene {
+        source::spec(name, 1, args.seed, &args.set)?.build()?;
+        for &n in &sizes {
+            list.push(Course::Scene(source::spec(name, n, args.seed, &args.set)?));
+        }
+    }
+    Ok(list)
+}
+
+fn run_course(
+    args: &BenchArgs,
+    course: &Course,
+    entrants: &[Entrant],
+) -> Result<Vec<Measured>, Failure> {
+    if args.force {
+        return measure(course, args.frames, entrants, None);
+    }
+    let n = match course {
+        Course::Scene(spec) => spec.n,
+        Course::File(_) => course.open(1)?.boxes(),
+    };
+    let mut fast = Vec::new();
+    for entrant in entrants {
+        match frame_time(course, n, entrant)? {
+            Some(time) if time.as_secs_f64() > args.budget / 10.0 => {
+                say_left_out(entrant.algorithm, n, time)
+            }
+            _ => fast.push(entrant.clone()),
+        }
+    }
+    measure(course, args.frames, &fast, Some(Duration::from_secs_f64(args.budget)))
+}
+
+fn say_left_out(algorithm: Algorithm, n: usize, time: Duration) {
+    // A closed stderr is no reason to stop.
+    let _ = writeln!(
+        stderr(),
+        "left out: {algorithm} on {} boxes, about {:.1} s a frame expected; --force or a larger --budget runs it",
+        grouped(n as u64),
+        time.as_secs_f64()
+    );
+}
+
+fn print_course(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    if args.json {
+        for row in rows {
+            writeln!(out, "{}", report::object(row))?;
+        }
+        return Ok(());
+    }
+    let Some(first) = rows.first() else { return Ok(()) };
+    let (n, pairs) = (grouped(first.n as u64), grouped(first.pairs() as u64));
+    let frames = rows.iter().map(|row| row.samples.len() + 1).max().unwrap_or(0);
+    writeln!(out, "{}, {n} boxes, {frames} frames, {pairs} pairs in the last", first.scene)?;
+    write!(out, "{}", report::course_table(rows))?;
+    for row in rows {
+        if let Some(reason) = &row.reason {
+            writeln!(out, "{} chose {reason}", row.algorithm)?;
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn write_files(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
+    if let Some(path) = &args.csv {
+        let lines: Vec<Vec<String>> = rows.iter().map(report::csv_row).collect();
+        files::write_csv(path, &report::csv_header(), &lines)?;
+    }
+    if let Some(path) = &args.plot {
+        if rows.is_empty() {
+            return Err(Failure::input("nothing was measured, so there is nothing to plot"));
+        }
+        files::write_text(path, &picture::draw(rows)?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The rows of `jostle bench` as JSON, CSV and a table.
+
+use serde_json::{Map, Value, json};
+
+use super::Measured;
+use crate::text::{brief, bytes, grouped, milliseconds, rounded_ms, table};
+
+/// One row as an object.
+pub fn object(row: &Measured) -> Value {
+    json!({
+        "scene": row.scene,
+        "n": row.n,
+        "algorithm": row.algorithm.name(),
+        "threads": row.threads,
+        "build_ms": rounded_ms(row.build.update_ms),
+        "median_ms": rounded_ms(row.median_ms()),
+        "min_ms": rounded_ms(row.min_ms()),
+        "p99_ms": rounded_ms(row.p99_ms()),
+        "step_median_ms": rounded_ms(row.step_median_ms()),
+        "pairs": row.pairs(),
+        "bytes": row.stats.bytes,
+        "frames": row.samples.len() + 1,
+        "stats": stats(row),
+    })
+}
+
+/// Tests and swaps are means over the frames; the algorithm's own counts are the last frame's.
+fn stats(row: &Measured) -> Value {
+    let mut stats = Map::new();
+    stats.insert("tests".into(), row.mean(|sample| sample.tests).into());
+    stats.insert("swaps".into(), row.mean(|sample| sample.swaps).into());
+    for &(name, value) in &row.stats.counts {
+        stats.insert(name.into(), value.into());
+    }
+    let stages = row.stats.stages.iter();
+    let stages = stages.map(|&(name, time)| (name.into(), rounded_ms(milliseconds(time)).into()));
+    stats.insert("stages_ms".into(), Value::Object(stages.collect()));
+    Value::Object(stats)
+}
+
+/// The columns of the CSV file; those of the JSON without the algorithms' own counts.
+pub fn csv_header() -> Vec<String> {
+    let names = [
+        "scene",
+        "n",
+        "algorithm",
+        "threads",
+        "build_ms",
+        "median_ms",
+        "min_ms",
+        "p99_ms",
+        "step_median_ms",
+        "pairs",
+        "bytes",
+        "frames",
+        "tests",
+        "swaps",
+    ];
+    names.map(str::to_owned).to_vec()
+}
+
+/// A row of the CSV file.
+pub fn csv_row(row: &Measured) -> Vec<String> {
+    let object = object(row);
+    let cell = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let find = |name: &String| cell(object.get(name).unwrap_or(&object["stats"][name]));
+    csv_header().iter().map(find).collect()
+}
+
+/// Rows of one course, with ratios to the fastest.
+pub fn course_table(rows: &[Measured]) -> String {
+    let fastest = rows.iter().map(Measured::median_ms).fold(f64::INFINITY, f64::min);
+    let mut sorted: Vec<&Measured> = rows.iter().collect();
+    sorted.sort_by(|one, other| one.median_ms().total_cmp(&other.median_ms()));
+    let cells = sorted.into_iter().map(|row| {
+        let mark = if row.cut_short { " (cut short)" } else { "" };
+        vec![
+            format!("{}{mark}", row.algorithm),
+            row.threads.to_string(),
+            format!("{:.2}×", row.median_ms() / fastest),
+            brief(row.median_ms()),
+            brief(row.min_ms()),
+            brief(row.p99_ms()),
+            brief(row.build.update_ms),
+            brief(row.step_median_ms()),
+            grouped(row.mean(|sample| sample.tests) as u64),
+            bytes(row.stats.bytes),
+        ]
+    });
+    let header = [
+        "algorithm",
+        "threads",
+        "ratio",
+        "median ms",
+        "min ms",
+        "p99 ms",
+        "first ms",
+        "step ms",
+        "tests",
+        "memory",
+    ];
+    table(&header, &cells.collect::<Vec<_>>(), &[0])
+}

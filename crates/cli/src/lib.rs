@@ -1,0 +1,90 @@
+//! The `jostle` command, as a library so that its parts can be tested and used alone.
+//!
+//! One file or folder per subcommand. What they share:
+//!
+//! ```text
+//! file or scene ─► Feed ─► Boxes ─► Runner (one broad phase and its tracker), any number of them
+//! ```
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub mod bench;
+pub mod failure;
+pub mod feed;
+pub mod plot;
+pub mod reproduce;
+pub mod runner;
+pub mod text;
+pub mod verify;
+
+mod completions;
+mod demo;
+mod explain;
+mod files;
+mod interrupt;
+mod names;
+mod pair_file;
+mod pairs;
+mod progress;
+mod scene;
+mod source;
+
+pub use failure::Failure;
+
+/// Which of many moving boxes overlap, exactly, frame after frame.
+#[derive(Parser)]
+#[command(name = "jostle", version, after_help = EXAMPLES, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Without a subcommand, jostle runs a built-in moving world and checks its last step.
+
+Examples:
+  jostle
+  jostle scene uniform --n 100000 --frames 60 --seed 7 -o world.npy
+  jostle pairs world.npy --json
+  jostle verify --scene churn --n 2000 --frames 20
+  jostle bench --scene uniform,city --n 1000,10000 --plot speed.svg
+
+Exit code: 0 done, 1 a check failed, 2 bad usage or bad input, 130 stopped.";
+
+#[derive(Subcommand)]
+enum Command {
+    Pairs(pairs::PairsArgs),
+    Scene(scene::SceneArgs),
+    Verify(verify::command::VerifyArgs),
+    Bench(bench::command::BenchArgs),
+    Reproduce(reproduce::command::ReproduceArgs),
+    Explain(explain::ExplainArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// Reads the command line and does what it says.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    interrupt::install();
+    match dispatch(cli.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn dispatch(command: Option<Command>) -> Result<(), Failure> {
+    match command {
+        None => demo::run(),
+        Some(Command::Pairs(args)) => pairs::run(&args),
+        Some(Command::Scene(args)) => scene::run(&args),
+        Some(Command::Verify(args)) => verify::command::run(&args),
+        Some(Command::Bench(args)) => bench::command::run(&args),
+        Some(Command::Reproduce(args)) => reproduce::command::run(&args),
+        Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),
+    }
+}

@@ -1,0 +1,109 @@
+//! Names and numbers as they are given on the command line.
+
+use jostle::{Algorithm, Workers};
+
+use crate::failure::Failure;
+
+/// Most threads that may be asked for.
+const MOST_THREADS: usize = 1024;
+
+/// One algorithm by name; an unknown name gets a suggestion.
+pub fn algorithm(name: &str) -> Result<Algorithm, String> {
+    name.parse().map_err(|error: jostle::UnknownAlgorithm| error.to_string())
+}
+
+/// An algorithm by name, or every one: `all`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// `all`.
+    All,
+    /// One by its name.
+    One(Algorithm),
+}
+
+/// One algorithm by name, or `all`.
+pub fn algorithm_or_all(name: &str) -> Result<Choice, String> {
+    match name {
+        "all" => Ok(Choice::All),
+        name => algorithm(name).map(Choice::One),
+    }
+}
+
+/// The algorithms that are meant, each once, and whether each was named.
+pub fn chosen(choices: &[Choice]) -> Vec<(Algorithm, bool)> {
+    let mut list: Vec<(Algorithm, bool)> = Vec::new();
+    let named = choices.iter().filter_map(|choice| match choice {
+        Choice::One(algorithm) => Some((*algorithm, true)),
+        Choice::All => None,
+    });
+    let all = choices.contains(&Choice::All);
+    let rest = Algorithm::ALL.iter().filter(|_| all).map(|&algorithm| (algorithm, false));
+    for (algorithm, by_name) in named.chain(rest) {
+        if !list.iter().any(|(known, _)| *known == algorithm) {
+            list.push((algorithm, by_name));
+        }
+    }
+    list
+}
+
+/// A count such as `100000`, `100_000`, `100k` or `2m`.
+pub fn count(text: &str) -> Result<usize, String> {
+    let plain = text.replace('_', "").to_lowercase();
+    let (digits, unit) = match plain.strip_suffix(['k', 'm']) {
+        Some(digits) => (digits, if plain.ends_with('k') { 1_000 } else { 1_000_000 }),
+        None => (plain.as_str(), 1),
+    };
+    let number: usize = digits.parse().map_err(|_| "give a whole number, as 100000 or 100k")?;
+    number.checked_mul(unit).ok_or_else(|| "the number is too large".into())
+}
+
+/// A count of at least one.
+pub fn positive(text: &str) -> Result<usize, String> {
+    match count(text)? {
+        0 => Err("give at least 1".into()),
+        number => Ok(number),
+    }
+}
+
+/// A number of threads; 0 is one for each core.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let number = count(text)?;
+    if number > MOST_THREADS {
+        return Err(format!("at most {MOST_THREADS} threads, or 0 for one for each core"));
+    }
+    Ok(number)
+}
+
+/// Starts threads.
+pub fn workers(threads: usize) -> Result<Workers, Failure> {
+    Ok(Workers::new(threads)?)
+}
+
+/// The most similar of some names.
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    names.min_by_key(|other| strsim::damerau_levenshtein(name, other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_may_be_abbreviated() {
+        assert_eq!(count("100_000"), Ok(100_000));
+        assert_eq!(count("100k"), Ok(100_000));
+        assert_eq!(count("2M"), Ok(2_000_000));
+        assert!(count("99999999999999999m").is_err());
+        assert!(count("ten").is_err());
+        assert!(count("-1").is_err());
+        assert!(positive("0").is_err());
+    }
+
+    #[test]
+    fn all_adds_what_was_not_named() {
+        let list = chosen(&[Choice::One(Algorithm::SortSweep), Choice::All]);
+        assert_eq!(list[0], (Algorithm::SortSweep, true));
+        assert_eq!(list.len(), Algorithm::ALL.len());
+        assert_eq!(chosen(&[Choice::One(Algorithm::Auto); 2]).len(), 1);
+    }
+}

@@ -1,0 +1,99 @@
+//! `baseline`: how the work of one-axis sweeping grows with the number of boxes.
+//!
+//! Tracy, Buss and Woods estimate that in a cube filled to constant density, the pairs that meet
+//! on one axis grow as n^(2 - 1/k) in k dimensions, n^(5/3) in space, and fit a power of 1.76 to
+//! the swaps they count. `sort-sweep` tests exactly the pairs that overlap on its axis, so its
+//! tests follow the same law, and they can be counted without noise.
+
+use jostle::Algorithm;
+use jostle_scenes::SceneSpec;
+
+use super::{Claim, Experiment, Lab, Verdict, power_law};
+use crate::bench::{Entrant, Measured};
+use crate::failure::Failure;
+use crate::plot::{Axis, Chart, Lines, Series};
+
+/// Sweeping along one axis against the law of its work.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: "baseline",
+    paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB Insertion and Removal, 2009",
+    about: "growth of sort-sweep's tests with the number of boxes, uniform scene",
+    run,
+};
+
+/// The scene's share of volume that is filled.
+const DENSITY: f64 = 0.05;
+
+/// How far a fitted power may lie from the law's: the paper's own fit is 0.09 off.
+const TOLERANCE: f64 = 0.1;
+
+fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+    let sizes = lab.pick(
+        vec![500, 1000, 2000, 4000, 8000],
+        vec![1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000],
+    );
+    let mut rows = Vec::new();
+    for n in sizes {
+        let scene = SceneSpec::new("uniform", n, 1).param("density", DENSITY);
+        let entrants = [Entrant::single(Algorithm::SortSweep)];
+        rows.extend(lab.measure(&scene, lab.pick(4, 10), &entrants)?);
+    }
+    write(lab, &rows)?;
+    let tests = power_law(&points(&rows, tests)).unwrap_or(f64::NAN);
+    let pairs = power_law(&points(&rows, |row| row.pairs() as f64)).unwrap_or(f64::NAN);
+    Ok(vec![
+        Claim {
+            statement: "At constant density, work along one axis grows as n^(2 - 1/3)".into(),
+            paper: "power 5/3 = 1.67 by analysis, 1.76 fitted to swaps (section 2)".into(),
+            ours: format!("power {tests:.3} fitted to sort-sweep's tests"),
+            verdict: Verdict::of((tests - 5.0 / 3.0).abs() <= TOLERANCE),
+            why: "tests are counted, not swaps: both are the pairs that meet on an axis".into(),
+        },
+        Claim {
+            statement: "Overlapping pairs grow in proportion to the boxes".into(),
+            paper: "power 1, by constant density (section 2)".into(),
+            ours: format!("power {pairs:.3} fitted to pairs"),
+            verdict: Verdict::of((pairs - 1.0).abs() <= TOLERANCE),
+            why: "walls take a smaller share of a larger world".into(),
+        },
+    ])
+}
+
+fn tests(row: &Measured) -> f64 {
+    row.mean(|sample| sample.tests)
+}
+
+fn points(rows: &[Measured], value: impl Fn(&Measured) -> f64) -> Vec<(f64, f64)> {
+    rows.iter().map(|row| (row.n as f64, value(row))).collect()
+}
+
+fn write(lab: &mut Lab, rows: &[Measured]) -> Result<(), Failure> {
+    let cells = rows.iter().map(|row| {
+        let (tests, time) = (tests(row), row.median_ms());
+        vec![
+            row.n.to_string(),
+            format!("{tests:.0}"),
+            row.pairs().to_string(),
+            format!("{time:.3}"),
+        ]
+    });
+    let cells: Vec<Vec<String>> = cells.collect();
+    lab.csv("growth", &["n", "tests", "pairs", "median_ms"], &cells)?;
+    let Some(first) = rows.first() else { return Ok(()) };
+    let law = |n: f64| tests(first) * (n / first.n as f64).powf(5.0 / 3.0);
+    let law = rows.iter().map(|row| (row.n as f64, law(row.n as f64))).collect();
+    lab.plot(
+        "growth",
+        &[Chart::Lines(Lines {
+            title: "Work of sweeping along one axis".into(),
+            note: format!("uniform scene at density {DENSITY}; both axes logarithmic"),
+            x: Axis::log("number of boxes"),
+            y: Axis::log("count per step"),
+            series: vec![
+                Series::new("box tests of sort-sweep", points(rows, tests)),
+                Series::new("overlapping pairs", points(rows, |row| row.pairs() as f64)),
+                Series::reference("law n^(5/3)", law),
+            ],
+        })],
+    )
+}

@@ -1,0 +1,189 @@
+//! `jostle reproduce`: the papers' experiments, and each claim beside what is measured here.
+//!
+//! An experiment is one file in this folder and one line in [`EXPERIMENTS`]. It measures with
+//! [`Lab::measure`], leaves tables and pictures with [`Lab::csv`] and [`Lab::plot`], and returns
+//! its [`Claim`]s. Claims are decided by the experiment's own arithmetic on what it measured;
+//! one that cannot be tested here says why.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jostle_scenes::SceneSpec;
+
+use crate::bench::{Course, Entrant, Measured};
+use crate::failure::Failure;
+use crate::files;
+use crate::interrupt;
+use crate::plot::{self, Chart};
+
+mod baseline;
+mod capannini;
+pub mod command;
+
+/// Every experiment, in the order of the table. To add one: its file, and its line here.
+pub const EXPERIMENTS: &[Experiment] = &[baseline::EXPERIMENT, capannini::EXPERIMENT];
+
+/// An experiment of a paper.
+pub struct Experiment {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Authors, title and year.
+    pub paper: &'static str,
+    /// What is measured, in one line.
+    pub about: &'static str,
+    /// Measures, writes files, and tells how the paper's claims fare.
+    pub run: fn(&mut Lab) -> Result<Vec<Claim>, Failure>,
+}
+
+/// How a claim fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// What is measured agrees with it.
+    Holds,
+    /// It agrees in part; the reason says in which.
+    Partly,
+    /// What is measured contradicts it.
+    Fails,
+    /// It cannot be measured here.
+    Untested,
+}
+
+impl Verdict {
+    /// The word in the table.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Partly => "partly",
+            Verdict::Fails => "does not hold",
+            Verdict::Untested => "not tested",
+        }
+    }
+
+    /// Holds where it is true, fails where not.
+    pub fn of(holds: bool) -> Verdict {
+        if holds { Verdict::Holds } else { Verdict::Fails }
+    }
+}
+
+/// A statement of a paper beside what is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The statement, in our words.
+    pub statement: String,
+    /// The paper's figure, with its unit and place in the paper.
+    pub paper: String,
+    /// What is measured here.
+    pub ours: String,
+    /// How it fares.
+    pub verdict: Verdict,
+    /// Why not, or what to know when reading it; may be empty.
+    pub why: String,
+}
+
+/// What an experiment works with.
+pub struct Lab {
+    experiment: &'static str,
+    folder: PathBuf,
+    quick: bool,
+    written: Vec<PathBuf>,
+}
+
+impl Lab {
+    /// A lab whose files go to `folder`.
+    pub fn new(experiment: &'static str, folder: PathBuf, quick: bool) -> Lab {
+        Lab { experiment, folder, quick, written: Vec::new() }
+    }
+
+    /// True where seconds count: take fewer sizes and frames, and test the same claims.
+    pub fn quick(&self) -> bool {
+        self.quick
+    }
+
+    /// One value for a quick run, another for a full one.
+    pub fn pick<T>(&self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    /// Runs entrants over a scene, interleaved; all must find the same pairs. The first frame is
+    /// in [`Measured::build`], the others in [`Measured::samples`].
+    pub fn measure(
+        &self,
+        scene: &SceneSpec,
+        frames: usize,
+        entrants: &[Entrant],
+    ) -> Result<Vec<Measured>, Failure> {
+        self.check_stop()?;
+        let budget = Duration::from_secs(self.pick(5, 60));
+        let course = Course::Scene(scene.clone());
+        let rows = crate::bench::measure(&course, frames, entrants, Some(budget))?;
+        self.check_stop()?;
+        Ok(rows)
+    }
+
+    /// Ends the experiment after Ctrl-C; call it in loops that do not measure with the lab.
+    pub fn check_stop(&self) -> Result<(), Failure> {
+        match interrupt::requested() {
+            true => Err(Failure::Stopped(format!("in experiment {}", self.experiment))),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes `NAME-file.csv`.
+    pub fn csv(
+        &mut self,
+        file: &str,
+        header: &[&str],
+        rows: &[Vec<String>],
+    ) -> Result<(), Failure> {
+        let path = self.place(file, "csv");
+        let header: Vec<String> = header.iter().map(|&name| name.to_owned()).collect();
+        files::write_csv(&path, &header, rows)?;
+        self.written.push(path);
+        Ok(())
+    }
+
+    /// Draws `NAME-file.svg`, one panel per chart.
+    pub fn plot(&mut self, file: &str, charts: &[Chart]) -> Result<(), Failure> {
+        let path = self.place(file, "svg");
+        files::write_text(&path, &plot::svg(charts)?)?;
+        self.written.push(path);
+        Ok(())
+    }
+
+    fn place(&self, file: &str, ending: &str) -> PathBuf {
+        self.folder.join(format!("{}-{file}.{ending}", self.experiment))
+    }
+
+    /// The files written so far.
+    pub fn written(&self) -> &[PathBuf] {
+        &self.written
+    }
+}
+
+/// The power p of the law y = c x^p through points, by least squares of the logarithms; points
+/// that are not above zero are left out. None where fewer than two sizes are left.
+pub fn power_law(points: &[(f64, f64)]) -> Option<f64> {
+    let usable = points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0);
+    let logs: Vec<(f64, f64)> = usable.map(|(x, y)| (x.ln(), y.ln())).collect();
+    let count = logs.len() as f64;
+    let mean_x = logs.iter().map(|log| log.0).sum::<f64>() / count;
+    let mean_y = logs.iter().map(|log| log.1).sum::<f64>() / count;
+    let spread: f64 = logs.iter().map(|log| (log.0 - mean_x).powi(2)).sum();
+    let common: f64 = logs.iter().map(|log| (log.0 - mean_x) * (log.1 - mean_y)).sum();
+    (spread > 0.0).then(|| common / spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_power_of_a_law_is_found() {
+        let points: Vec<(f64, f64)> =
+            [1.0, 2.0, 5.0, 9.0].map(|x: f64| (x, 3.0 * x.powf(1.7))).into();
+        assert!((power_law(&points).unwrap() - 1.7).abs() < 1e-12);
+        assert_eq!(power_law(&points[..1]), None);
+        assert_eq!(power_law(&[]), None);
+        assert_eq!(power_law(&[(0.0, 1.0), (3.0, 0.0), (2.0, 2.0)]), None);
+    }
+}

@@ -1,0 +1,229 @@
+//! The other subcommands: scene, bench, reproduce, explain, completions, and the built-in world.
+
+mod common;
+
+use common::{Bench, keys};
+use jostle::Algorithm;
+use jostle_cli::reproduce::EXPERIMENTS;
+use jostle_scenes::Scene;
+
+#[test]
+fn scenes_are_listed_and_written_the_same_each_time() {
+    let bench = Bench::new();
+    let list = bench.ok(&["scene", "--list"]);
+    assert!(Scene::list().iter().all(|scene| list.contains(scene.name)));
+    let args = ["scene", "uniform", "--n", "1000", "--frames", "3", "--seed", "7"];
+    for name in ["a.npy", "b.npy"] {
+        bench.ok(&[&args[..], &["-o", name]].concat());
+    }
+    let (a, b) =
+        (std::fs::read(bench.path("a.npy")).unwrap(), std::fs::read(bench.path("b.npy")).unwrap());
+    assert!(a.len() > 3 * 1000 * 24 && a == b);
+    bench.ok(&["scene", "uniform", "--n", "1000", "--frames", "3", "--seed", "8", "-o", "c.npy"]);
+    assert_ne!(a, std::fs::read(bench.path("c.npy")).unwrap());
+    assert_eq!(bench.files(), ["a.npy", "b.npy", "c.npy"]);
+}
+
+#[test]
+fn the_built_in_world_reports_and_checks_itself() {
+    let text = Bench::new().ok(&[]);
+    for word in ["median", "worst", "pairs", "began", "auto chose", "check      the last step"] {
+        assert!(text.contains(word), "{word} is missing in {text}");
+    }
+}
+
+#[test]
+fn bench_prints_every_key_of_the_contract() {
+    let bench = Bench::new();
+    let args = ["bench", "--scene", "uniform", "--n", "1000", "--frames", "4", "--json"];
+    let rows = bench.json(&args);
+    assert_eq!(rows.len(), Algorithm::ALL.len());
+    let expected = [
+        "scene",
+        "n",
+        "algorithm",
+        "threads",
+        "build_ms",
+        "median_ms",
+        "min_ms",
+        "p99_ms",
+        "step_median_ms",
+        "pairs",
+        "bytes",
+        "frames",
+        "stats",
+    ];
+    for row in &rows {
+        assert_eq!(keys(row), expected);
+        assert_eq!(row["pairs"], rows[0]["pairs"]);
+        assert!(row["min_ms"].as_f64() <= row["median_ms"].as_f64());
+        assert!(row["median_ms"].as_f64() <= row["p99_ms"].as_f64());
+        assert!(row["stats"]["tests"].is_number());
+    }
+}
+
+#[test]
+fn bench_draws_and_writes_its_table() {
+    let bench = Bench::new();
+    let args = ["bench", "--scene", "uniform,churn", "--n", "200,400", "--frames", "3"];
+    let text =
+        bench.ok(&[&args[..], &["--threads", "1,2", "--csv", "t.csv", "--plot", "p.svg"]].concat());
+    assert!(text.contains("uniform, 200 boxes, 3 frames") && text.contains("1.00×"), "{text}");
+    let csv = std::fs::read_to_string(bench.path("t.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 2 * 2 * 2 * Algorithm::ALL.len());
+    let svg = std::fs::read_to_string(bench.path("p.svg")).unwrap();
+    let words = [
+        "scene &quot;uniform",
+        "scene &quot;churn",
+        "number of boxes",
+        "milliseconds per step",
+        "sort-sweep, 2 threads",
+    ];
+    for word in words {
+        let plain = word.replace("&quot;", "\"");
+        assert!(svg.contains(word) || svg.contains(&plain), "{word} is missing");
+    }
+    assert_eq!(bench.files(), ["p.svg", "t.csv"]);
+}
+
+#[test]
+fn bench_takes_a_file_of_one_frame() {
+    let bench = Bench::new();
+    bench.ok(&["scene", "city", "--n", "500", "--frames", "1", "-o", "c.npy"]);
+    let rows =
+        bench.json(&["bench", "c.npy", "--frames", "5", "--algorithm", "sort-sweep", "--json"]);
+    assert_eq!(rows.len(), 1);
+    assert_eq!((&rows[0]["scene"], &rows[0]["frames"]), (&"c.npy".into(), &5.into()));
+}
+
+#[test]
+fn bench_leaves_out_what_would_take_too_long() {
+    let bench = Bench::new();
+    bench.ok(&["scene", "uniform", "--n", "100000", "--frames", "1", "-o", "s.npy"]);
+    let args = ["bench", "s.npy", "--frames", "2", "--json", "--algorithm"];
+    let output = bench.run(&[&args[..], &["brute-force,sort-sweep"]].concat());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("left out: brute-force on 100 000 boxes"), "{stderr}");
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("sort-sweep") && !stdout.contains("brute-force"), "{stdout}");
+}
+
+#[test]
+fn every_experiment_runs_quickly_and_states_its_claims() {
+    let bench = Bench::new();
+    let text = bench.ok(&["reproduce", "all", "--quick", "-o", "out"]);
+    let claims = std::fs::read_to_string(bench.path("out/claims.md")).unwrap();
+    let files: Vec<String> = std::fs::read_dir(bench.path("out"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for experiment in EXPERIMENTS {
+        let name = experiment.name;
+        assert!(claims.contains(&format!("## {name}\n")) && text.contains(&format!("## {name}\n")));
+        for ending in [".csv", ".svg"] {
+            let own =
+                |file: &&String| file.starts_with(&format!("{name}-")) && file.ends_with(ending);
+            assert!(files.iter().any(|file| own(&file)), "{name} leaves no {ending}");
+        }
+    }
+    assert!(claims.contains("| At constant density"), "{claims}");
+}
+
+#[test]
+fn the_law_of_one_axis_holds() {
+    let bench = Bench::new();
+    let text = bench.ok(&["reproduce", "baseline", "--quick", "-o", "out"]);
+    let rows: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("| ") && line.contains("power")).collect();
+    assert_eq!(rows.len(), 2);
+    assert!(rows.iter().all(|row| row.contains("| holds |")), "{text}");
+}
+
+#[test]
+fn explain_tells_and_gives_json() {
+    let bench = Bench::new();
+    bench.write("flat.csv", "0,0,0,2,2,0\n1,1,0,3,3,0\n1,1,0,3,3,0\n8,8,0,9,9,0\n");
+    let text = bench.ok(&["explain", "flat.csv"]);
+    for word in ["4 boxes", "flat", "equal to another", "3 pairs", "row 0 (2 pairs)", "auto takes"]
+    {
+        assert!(text.contains(word), "{word} is missing in {text}");
+    }
+    let object = &bench.json(&["explain", "--scene", "churn", "--n", "500", "--json"])[0];
+    assert_eq!(object["boxes"], 500);
+    assert!(object["motion"]["inserted_per_frame"].as_f64().unwrap() > 0.0);
+    assert!(object["reason"].as_str().unwrap().contains(':'));
+}
+
+#[test]
+fn explain_says_what_makes_boxes_slow() {
+    let bench = Bench::new();
+    let giant = bench.ok(&["explain", "--scene", "worst", "--set", "kind=giant", "--n", "2000"]);
+    assert!(giant.contains("slow       a few boxes are far larger"), "{giant}");
+    let crowd = "0,0,0,1,1,1\n".repeat(300);
+    bench.write("crowd.csv", &crowd);
+    let text = bench.ok(&["explain", "crowd.csv"]);
+    for word in
+        ["a plane meets at least 100 %", "row 0 alone overlaps", "the answer itself is large"]
+    {
+        assert!(text.contains(word), "{word} is missing in {text}");
+    }
+    let fine = bench.ok(&["explain", "--scene", "uniform", "--n", "5000"]);
+    assert!(!fine.contains("slow "), "{fine}");
+}
+
+#[test]
+fn explain_takes_hostile_boxes_and_none() {
+    let bench = Bench::new();
+    bench.write(
+        "hostile.csv",
+        "inf,0,0,inf,1,1\n-inf,-inf,-inf,inf,inf,inf\n0,0,0,0,0,0\n-0.0,0,0,0,0,0\n",
+    );
+    let object = &bench.json(&["explain", "hostile.csv", "--json"])[0];
+    assert_eq!((&object["infinite"], &object["duplicates"]), (&2.into(), &1.into()));
+    assert_eq!(object["pairs"], 4);
+    bench.write("none.csv", "min_x,min_y,min_z,max_x,max_y,max_z\n");
+    assert_eq!(bench.json(&["explain", "none.csv", "--json"])[0]["boxes"], 0);
+    bench.ok(&["explain", "none.csv"]);
+}
+
+#[test]
+fn completions_name_the_subcommands() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = bench.ok(&["completions", shell]);
+        assert!(script.contains("reproduce") && script.contains("verify"), "{shell}");
+    }
+}
+
+#[test]
+fn every_help_text_has_examples() {
+    let bench = Bench::new();
+    for command in ["pairs", "scene", "verify", "bench", "reproduce", "explain", "completions"] {
+        let help = bench.ok(&[command, "--help"]);
+        assert!(help.contains("Example"), "{command}");
+    }
+    assert!(bench.ok(&["--help"]).contains("Exit code"));
+}
+
+/// Ctrl-C: the frames that are finished stay, and it says how many.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_scene_keeps_what_is_finished() {
+    let bench = Bench::new();
+    let child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("jostle"))
+        .args(["scene", "uniform", "--n", "20000", "--frames", "1000000", "-o", "s.npy"])
+        .current_dir(bench.path(""))
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.starts_with("stopped: s.npy: ") && stderr.contains("of 1000000"), "{stderr}");
+    let reader = jostle_scenes::FrameReader::open(bench.path("s.npy")).unwrap();
+    assert!(stderr.contains(&format!("s.npy: {} frames", reader.frames())), "{stderr}");
+    assert_eq!(bench.files(), ["s.npy"]);
+}

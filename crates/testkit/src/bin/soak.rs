@@ -1,0 +1,83 @@
+//! `soak`: random histories against every algorithm for a given time. What a fuzzer does, without
+//! its feedback and without its toolchain; the same seed gives the same histories.
+//!
+//! ```text
+//! cargo run --release -p jostle-testkit --bin soak -- --seconds 60 --seed 7
+//! ```
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use jostle::{Algorithm, Workers};
+use jostle_testkit::replay::{Op, Replay};
+use jostle_testkit::{history, suite};
+
+/// Pseudo-random bytes (SplitMix64).
+struct Bytes(u64);
+
+impl Bytes {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A history: mostly short ones, many with a narrow choice of bytes, so that operations
+    /// and coordinates repeat.
+    fn history(&mut self) -> Vec<Op> {
+        let length = 1 << (5 + self.next() % 7);
+        let mask = [0xFF, 0x7F, 0x3F, 0xF3][(self.next() % 4) as usize];
+        let bytes: Vec<u8> = (0..length).map(|_| self.next() as u8 & mask).collect();
+        history::from_bytes(&bytes)
+    }
+}
+
+fn main() -> ExitCode {
+    let (seconds, seed) = match arguments() {
+        Ok(given) => given,
+        Err(message) => {
+            eprintln!("soak: {message}; usage: soak [--seconds N] [--seed N]");
+            return ExitCode::from(2);
+        }
+    };
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let (mut histories, mut operations, mut hits) = (0u64, 0usize, (0, 0));
+    while Instant::now() < end {
+        let ops = Bytes(seed.wrapping_add(histories << 32)).history();
+        for &algorithm in Algorithm::ALL {
+            let build = |workers: &Workers| algorithm.build(workers);
+            let mut replay = Replay::new(&build, suite::THREADS[histories as usize % 2]);
+            if let Err(failure) = replay.run(&ops) {
+                eprintln!("{algorithm}, history {histories} of seed {seed}: {failure}\n{ops:#?}");
+                return ExitCode::FAILURE;
+            }
+            hits = (hits.0 + replay.hits.0, hits.1 + replay.hits.1);
+        }
+        histories += 1;
+        operations += ops.len();
+    }
+    let share = 100.0 * hits.0 as f64 / f64::max(hits.1 as f64, 1.0);
+    println!(
+        "{histories} histories, {operations} operations, {share:.1} % of pairs overlap: all agree"
+    );
+    ExitCode::SUCCESS
+}
+
+fn arguments() -> Result<(u64, u64), String> {
+    let (mut seconds, mut seed) = (10, 1);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or(format!("{name} needs a number"))?;
+        let value = value.parse().map_err(|_| format!("{value} is not a number"))?;
+        match name.as_str() {
+            "--seconds" => seconds = value,
+            "--seed" => seed = value,
+            _ => return Err(format!("unknown option {name}")),
+        }
+    }
+    Ok((seconds, seed))
+}
