@@ -115,8 +115,7 @@ impl<L: CellLists> CellOf<L> {
             Sort::Auto => changes.moved.len() * L::LOCAL_SHARE < members.len(),
         };
         let mut sink = sink.named(members.slots());
-        let result =
-            self.lists.follow(numbered.changes(), judge, view, local, scratch, &mut sink);
+        let result = self.lists.follow(numbered.changes(), judge, view, local, scratch, &mut sink);
         let counts = [sink.tests, sink.swaps];
         self.members.settle(&numbered);
         scratch.numbered = numbered;

@@ -50,9 +50,8 @@ impl Giants {
         if !self.now.is_empty() {
             // Of the old ones those that are there and still giants: the changed ones among them
             // are asked again, which gives the same answer for the others.
-            self.now.retain(|&slot| {
-                !boxes.aabbs()[slot as usize].min[0].is_nan() && is_giant(slot)
-            });
+            self.now
+                .retain(|&slot| !boxes.aabbs()[slot as usize].min[0].is_nan() && is_giant(slot));
         }
         let known = self.now.len();
         for slot in changed() {

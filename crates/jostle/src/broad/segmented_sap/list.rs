@@ -43,7 +43,7 @@ pub struct SegmentedList {
 }
 
 /// The place of an endpoint: of its chunk in the directory, and within the chunk.
-type Spot = (usize, usize);
+pub type Spot = (u32, u32);
 
 impl SegmentedList {
     /// Fills the list with sorted endpoints. `aabbs` are the bounds they come from.
@@ -168,10 +168,29 @@ impl SegmentedList {
         self.firsts.partition_point(|&first| first <= endpoint).saturating_sub(1)
     }
 
+    /// Where an endpoint is or would be put.
     #[inline(always)]
-    fn find(&self, endpoint: Endpoint) -> Spot {
+    pub fn find(&self, endpoint: Endpoint) -> Spot {
         let place = self.chunk_of(endpoint);
-        (place, self.run(place).partition_point(|&other| other < endpoint))
+        (place as u32, self.run(place).partition_point(|&other| other < endpoint) as u32)
+    }
+
+    /// Where an endpoint of the list is that was at a spot some exchanges ago.
+    #[inline(always)]
+    fn find_near(&self, endpoint: Endpoint, (chunk, at): Spot) -> (usize, usize) {
+        let (chunk, mut at) = (chunk as usize, at as usize);
+        let run = self.run(chunk);
+        while at > 0 && run[at] > endpoint {
+            at -= 1;
+        }
+        while at + 1 < run.len() && run[at] < endpoint {
+            at += 1;
+        }
+        if run[at] == endpoint {
+            return (chunk, at);
+        }
+        let (chunk, at) = self.find(endpoint);
+        (chunk as usize, at as usize)
     }
 
     // ---- Checkpoints ------------------------------------------------------------------------
@@ -276,6 +295,7 @@ impl SegmentedList {
     /// Puts an endpoint into its chunk, which has room.
     fn put(&mut self, endpoint: Endpoint) -> usize {
         let (place, at) = self.find(endpoint);
+        let (place, at) = (place as usize, at as usize);
         self.chunks[place].len += 1;
         let run = self.run_mut(place);
         run.copy_within(at..run.len() - 1, at + 1);
@@ -323,6 +343,7 @@ impl SegmentedList {
 
     fn take(&mut self, endpoint: Endpoint) {
         let (place, at) = self.find(endpoint);
+        let (place, at) = (place as usize, at as usize);
         let run = self.run_mut(place);
         debug_assert!(run[at] == endpoint, "the list holds the end of the box");
         run.copy_within(at + 1.., at);
@@ -355,8 +376,7 @@ impl SegmentedList {
     fn merge_around(&mut self, place: usize) {
         let joined = |left: usize| {
             left + 1 < self.chunks.len()
-                && (self.chunks[left].len + self.chunks[left + 1].len) as usize * 2
-                    <= self.capacity
+                && (self.chunks[left].len + self.chunks[left + 1].len) as usize * 2 <= self.capacity
         };
         let left = if joined(place) {
             place
@@ -375,10 +395,12 @@ impl SegmentedList {
 
     // ---- Sorting ----------------------------------------------------------------------------
 
-    /// Local sort of one end: gives it its new value and moves it to where it then belongs.
+    /// Local sort of one end: gives it its new value and moves it to where it then belongs. It was
+    /// found at `spot` before others of this step were moved.
     #[inline]
     pub fn relocate(
         &mut self,
+        spot: Spot,
         from: Endpoint,
         to: Endpoint,
         place: usize,
@@ -388,7 +410,7 @@ impl SegmentedList {
         if from == to {
             return Ok(());
         }
-        let spot = self.find(from);
+        let spot = self.find_near(from, spot);
         debug_assert!(self.run(spot.0)[spot.1] == from, "the list is sorted by past bounds");
         if to < from {
             self.sift_left(spot, to, place, judge, sink)
@@ -421,7 +443,7 @@ impl SegmentedList {
     }
 
     #[inline(always)]
-    fn write(&mut self, (chunk, at): Spot, endpoint: Endpoint) {
+    fn write(&mut self, (chunk, at): (usize, usize), endpoint: Endpoint) {
         self.run_mut(chunk)[at] = endpoint;
         if at == 0 {
             self.firsts[chunk] = endpoint;
@@ -432,7 +454,7 @@ impl SegmentedList {
     #[inline]
     fn sift_left(
         &mut self,
-        (mut chunk, mut at): Spot,
+        (mut chunk, mut at): (usize, usize),
         endpoint: Endpoint,
         place: usize,
         judge: &Judge<'_>,
@@ -474,7 +496,7 @@ impl SegmentedList {
     #[inline]
     fn sift_right(
         &mut self,
-        (mut chunk, mut at): Spot,
+        (mut chunk, mut at): (usize, usize),
         endpoint: Endpoint,
         place: usize,
         judge: &Judge<'_>,

@@ -13,7 +13,7 @@ use crate::aabb::Aabb;
 use crate::broad::endpoint::{Endpoint, fill_sorted};
 use crate::broad::past::{EventSink, Judge, Stop};
 
-use super::list::SegmentedList;
+use super::list::{SegmentedList, Spot};
 
 /// Endpoints of a chunk unless the checkpoint sets are large; see [`chunk_size`].
 pub const CHUNK: usize = 64;
@@ -24,6 +24,8 @@ pub struct SegmentedLists {
     /// By axis, not by precedence.
     axes: [SegmentedList; 3],
     boxes: usize,
+    /// Where the ends of the moved boxes were found.
+    spots: Vec<(Spot, Spot)>,
 }
 
 /// How many endpoints a chunk on the axis with checkpoints should have: as many as boxes are
@@ -33,7 +35,11 @@ pub struct SegmentedLists {
 fn chunk_size(sorted: &[Endpoint]) -> usize {
     let (mut open, mut sum) = (0u64, 0u64);
     for endpoint in sorted {
-        if endpoint.is_upper() { open -= 1 } else { open += 1 }
+        if endpoint.is_upper() {
+            open -= 1
+        } else {
+            open += 1
+        }
         sum += open;
     }
     let mean = sum / sorted.len().max(1) as u64;
@@ -87,7 +93,8 @@ impl SegmentedLists {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.axes.iter().map(SegmentedList::bytes).sum()
+        let spots = self.spots.capacity() * size_of::<(Spot, Spot)>();
+        self.axes.iter().map(SegmentedList::bytes).sum::<usize>() + spots
     }
 
     /// Takes out a box and ends its pairs with the boxes that are left. The lists must be sorted
@@ -139,6 +146,10 @@ impl SegmentedLists {
 
     /// Local sort: moves the ends of these boxes alone; `past` holds the bounds that the lists
     /// are sorted by. O(m log n + swaps) for m boxes.
+    ///
+    /// All ends are looked up before the first is moved. A search waits for each of its steps,
+    /// but many searches in a row wait at the same time; and the place that was found is off by
+    /// little when the turn of the end comes.
     pub fn sort_local(
         &mut self,
         past: &[Aabb],
@@ -148,14 +159,20 @@ impl SegmentedLists {
     ) -> Result<(), Stop> {
         for place in 0..3 {
             let axis = judge.axis(place);
-            for &slot in moved {
+            let list = &mut self.axes[axis];
+            self.spots.clear();
+            self.spots.extend(moved.iter().map(|&slot| {
+                let (lower, upper) = ends(&past[slot as usize], axis, slot);
+                (list.find(lower), list.find(upper))
+            }));
+            for (&slot, &spots) in moved.iter().zip(&self.spots) {
                 let (then, now) = (&past[slot as usize], &judge.now()[slot as usize]);
                 let (then, now) = (ends(then, axis, slot), ends(now, axis, slot));
-                let (lower, upper) = ((then.0, now.0), (then.1, now.1));
+                let (lower, upper) = ((spots.0, then.0, now.0), (spots.1, then.1, now.1));
                 // The end that gives way goes first, so that a box is never inside out.
-                let both = if upper.1 > upper.0 { [upper, lower] } else { [lower, upper] };
-                for (from, to) in both {
-                    self.axes[axis].relocate(from, to, place, judge, sink)?;
+                let both = if upper.2 > upper.1 { [upper, lower] } else { [lower, upper] };
+                for (spot, from, to) in both {
+                    list.relocate(spot, from, to, place, judge, sink)?;
                 }
             }
         }
