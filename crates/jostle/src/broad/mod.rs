@@ -21,11 +21,14 @@ pub mod bvh;
 pub mod effort;
 pub mod endpoint;
 pub mod finder;
+
+pub mod grid_sap;
 pub mod grid_sweep;
 pub mod groups;
 pub mod past;
 pub mod queries;
 pub mod sap;
+pub mod segmented_sap;
 pub mod simd_sap;
 pub mod sort_sweep;
 
@@ -171,6 +174,9 @@ algorithms! {
     Bvh = "bvh", bvh::Bvh::new, "Trees of eight: one of what moves, a few of what rests; carries the queries.";
     BidimSap = "bidim-sap", bidim_sap::BidimSap::new, "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
     Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
+    SegmentedSap = "segmented-sap", segmented_sap::SegmentedSap::new, "Chunked endpoint lists with checkpoint sets; boxes come and go without a pass over everything.";
+    GridSap = "grid-sap", grid_sap::GridSap::new, "A uniform grid, each cell a sap of its own.";
+    GridSegmentedSap = "grid-segmented-sap", grid_sap::GridSegmentedSap::new, "A uniform grid, each cell a segmented-sap of its own.";
     SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
