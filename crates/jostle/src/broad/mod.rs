@@ -15,6 +15,7 @@ use crate::stats::Stats;
 pub mod auto;
 pub mod brute_force;
 pub mod groups;
+pub mod hash_grid;
 pub mod sort_sweep;
 
 /// How an update is to be read.
@@ -144,6 +145,7 @@ macro_rules! algorithms {
 algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
+    HashGrid = "hash-grid", hash_grid::HashGrid::new, "A hierarchy of hashed grids, each box in one cell of the level that fits it.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 
