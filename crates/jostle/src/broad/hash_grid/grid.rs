@@ -211,6 +211,67 @@ impl Grid {
         self.giants.visit(&self.table, &entry.aabb, partners, tests, show)
     }
 
+    /// Shows every box that overlaps the one of a slot.
+    pub fn neighbours<F>(
+        &self,
+        slot: u32,
+        groups: &Groups,
+        tests: &mut u64,
+        show: &mut F,
+    ) -> Result<(), LimitReached>
+    where
+        F: FnMut(&Entry) -> Result<(), LimitReached>,
+    {
+        let entry = &self.table.entries[self.place[slot as usize] as usize];
+        let partners = self.partners[groups.of(slot as usize)];
+        let mut show_other = |other: &Entry| match other.slot != slot {
+            true => show(other),
+            false => Ok(()),
+        };
+        if entry.sheet == NO_SHEET {
+            return self.all_overlapping(&entry.aabb, tests, &mut show_other);
+        }
+        for &number in &self.occupied {
+            let sheet = &self.sheets[number as usize];
+            if partners >> sheet.group & 1 == 1 {
+                let range = sheet.range(&entry.aabb);
+                let sheet = (number, sheet);
+                self.table.visit(sheet, &entry.aabb, range, Side::All, tests, &mut show_other)?;
+            }
+        }
+        self.giants.visit(&self.table, &entry.aabb, partners, tests, &mut show_other)
+    }
+
+    fn all_overlapping<F>(
+        &self,
+        aabb: &Aabb,
+        tests: &mut u64,
+        show: &mut F,
+    ) -> Result<(), LimitReached>
+    where
+        F: FnMut(&Entry) -> Result<(), LimitReached>,
+    {
+        *tests += self.table.entries.len() as u64;
+        let there = self.table.entries.iter().filter(|entry| entry.slot != NONE);
+        there.filter(|entry| entry.aabb.overlaps(aabb)).try_for_each(show)
+    }
+
+    /// Number of blocks of cells in finer sheets that a box touches: what [`Grid::neighbours`]
+    /// costs beyond the usual.
+    pub fn blocks_below(&self, aabb: &Aabb) -> f64 {
+        let Some(level) = self.layout.level(aabb) else {
+            return self.table.entries.len() as f64;
+        };
+        let finer = |number: &&u32| (**number as usize) < level * self.partners.len();
+        let sheets = self.occupied.iter().take_while(finer);
+        sheets.map(|&number| Table::blocks_in(self.sheets[number as usize].range(aabb))).sum()
+    }
+
+    /// The box of a slot as the grid knows it.
+    pub fn aabb(&self, slot: u32) -> &Aabb {
+        &self.table.entries[self.place[slot as usize] as usize].aabb
+    }
+
     /// Giants among themselves, each pair from the box with the smaller id.
     fn later_giants<F>(
         &self,

@@ -1,11 +1,14 @@
 //! `hash-grid`: a hierarchy of hashed uniform grids, after the multithreaded grid of seed paper
 //! 003 section 4.1 and Ericson's *Real-Time Collision Detection*.
 
+mod delta;
 mod giants;
 mod grid;
 mod lattice;
 mod table;
 mod tune;
+
+use std::ops::Range;
 
 use crate::boxes::{Boxes, Follower};
 use crate::broad::groups::Groups;
@@ -15,6 +18,7 @@ use crate::filter::Filter;
 use crate::pair::{Lane, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
+use delta::{Changed, Search};
 use grid::Grid;
 pub use lattice::CellHash;
 use table::Entry;
@@ -39,6 +43,9 @@ pub struct HashGrid {
     options: Options,
     grid: Grid,
     groups: Groups,
+    /// The filters as last seen; empty while there are none.
+    filters: Vec<Filter>,
+    changed: Changed,
     /// Boxes given a group since the groups were made.
     adopted: usize,
     follower: Follower,
@@ -63,8 +70,18 @@ impl HashGrid {
         grid
     }
 
+    fn start_anew(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.rebuild(boxes);
+        self.clock.end("build");
+        self.search(boxes, found)
+    }
+
     fn rebuild(&mut self, boxes: &Boxes) {
         self.groups.rebuild(boxes);
+        self.filters.clear();
+        if boxes.has_filters() {
+            self.filters.extend_from_slice(boxes.filters());
+        }
         self.grid.rebuild(boxes, &self.groups, self.options.cells);
         self.adopted = 0;
         self.checked = 0;
@@ -72,11 +89,8 @@ impl HashGrid {
         self.built_giants = self.grid.giants.places.len();
     }
 
-    /// Takes in what changed. False where everything has to be read anew.
-    fn follow(&mut self, boxes: &Boxes) -> bool {
-        if !self.fits(boxes) || !self.adopt(boxes) {
-            return false;
-        }
+    /// Takes in what changed.
+    fn follow(&mut self, boxes: &Boxes) {
         let (changes, aabbs) = (boxes.changes(), boxes.aabbs());
         for id in changes.removed() {
             self.grid.remove(id.get());
@@ -87,7 +101,9 @@ impl HashGrid {
         for id in changes.inserted() {
             self.grid.insert(id.get(), aabbs[id.index()], self.groups.of(id.index()));
         }
-        self.is_well_tuned(boxes)
+        if !self.is_well_tuned(boxes) {
+            self.rebuild(boxes);
+        }
     }
 
     /// True where the number of boxes suits the number of buckets.
@@ -96,22 +112,30 @@ impl HashGrid {
         boxes.len() <= buckets && (buckets <= 64 || boxes.len() > buckets / 8)
     }
 
-    /// Gives new boxes, and those with another filter, their groups. False where the groups are
-    /// out of date.
-    fn adopt(&mut self, boxes: &Boxes) -> bool {
+    /// Gives new boxes, and those with another filter, their groups. None where the groups are
+    /// out of date, otherwise whether a box that stays has got another filter.
+    fn adopt(&mut self, boxes: &Boxes) -> Option<bool> {
         let changes = boxes.changes();
-        if !boxes.has_filters() && self.groups.count_of_groups() == 1 {
-            return true;
+        if !boxes.has_filters() && self.filters.is_empty() {
+            return Some(false);
         }
-        for id in changes.inserted().iter().chain(changes.moved()) {
-            let before = self.groups.of(id.index());
-            if !self.groups.adopt(id.index(), &boxes.filters()[id.index()]) {
-                return false;
+        let mut refiltered = false;
+        self.filters.resize(self.filters.len().max(boxes.slots()), Filter::ALL);
+        for id in changes.moved() {
+            let filter = boxes.filters()[id.index()];
+            if self.filters[id.index()] != filter {
+                refiltered = true;
+                self.adopted += 1;
+                self.filters[id.index()] = filter;
+                self.groups.adopt(id.index(), &filter).then_some(())?;
             }
-            self.adopted += usize::from(before != self.groups.of(id.index()));
+        }
+        for id in changes.inserted() {
+            self.filters[id.index()] = boxes.filters()[id.index()];
+            self.groups.adopt(id.index(), &self.filters[id.index()]).then_some(())?;
         }
         self.adopted += changes.inserted().len();
-        self.adopted <= 64 + boxes.len() / 4
+        (self.adopted <= 64 + boxes.len() / 4).then_some(refiltered)
     }
 
     /// Looks now and then whether cells still suit the boxes.
@@ -129,29 +153,72 @@ impl HashGrid {
         true
     }
 
-    fn search(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Error> {
+    /// Searches for all pairs.
+    fn search(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.grid.prepare(&self.groups);
-        let places = self.grid.table.entries.len();
         let filters = boxes.has_filters().then_some(boxes.filters());
-        if self.workers.count() == 1 {
-            self.tests = search_places(&self.grid, &self.groups, filters, 0..places, found.lane())?;
-            return Ok(());
-        }
-        let count = TASKS_PER_WORKER * self.workers.count();
-        let length = places.div_ceil(count).max(1);
-        let task = |lane| Task { lane, result: Ok(0) };
-        let mut tasks: Vec<Task<'_>> = found.lanes(count).iter_mut().map(task).collect();
         let (grid, groups) = (&self.grid, &self.groups);
-        self.workers.for_each(&mut tasks, |index, task| {
-            let range = (index * length).min(places)..((index + 1) * length).min(places);
-            task.result = search_places(grid, groups, filters, range, task.lane);
-        });
-        self.tests = 0;
-        for task in tasks {
-            self.tests += task.result?;
-        }
-        Ok(())
+        let places = grid.table.entries.len();
+        self.tests = in_tasks(&self.workers, places, found, |part, lane| {
+            search_places(grid, groups, filters, part, lane)
+        })?;
+        self.clock.end("search");
+        Ok(Report::Full)
     }
+
+    /// Follows the changes, which have been collected, and searches for what they changed.
+    fn search_changed(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.changed.mark(boxes.slots());
+        let done = self.search_marked(boxes, found);
+        self.changed.unmark();
+        done
+    }
+
+    fn search_marked(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        let HashGrid { grid, groups, changed, .. } = &*self;
+        let filters = (!self.filters.is_empty()).then_some(self.filters.as_slice());
+        let search = Search { grid, groups, changed, filters };
+        let tests = in_tasks(&self.workers, changed.before(), found, |part, lane| {
+            search.ended(boxes, part, lane)
+        })?;
+        self.changed.ended.clear();
+        self.changed.ended.extend(found.iter());
+        found.clear();
+        found.ended_mut().extend_from_slice(&self.changed.ended);
+        self.clock.end("search old");
+        self.follow(boxes);
+        self.grid.prepare(&self.groups);
+        self.clock.end("move");
+        let HashGrid { grid, groups, changed, .. } = &*self;
+        let filters = boxes.has_filters().then_some(boxes.filters());
+        let search = Search { grid, groups, changed, filters };
+        self.tests = tests
+            + in_tasks(&self.workers, changed.after(), found, |part, lane| {
+                search.began(part, lane)
+            })?;
+        self.clock.end("search");
+        Ok(Report::Delta)
+    }
+}
+
+/// Deals a number of items to tasks, each with a lane of its own, and adds up their tests.
+fn in_tasks(
+    workers: &Workers,
+    items: usize,
+    found: &mut PairBuffer,
+    work: impl Fn(Range<usize>, &mut Lane) -> Result<u64, LimitReached> + Sync,
+) -> Result<u64, LimitReached> {
+    if workers.count() == 1 {
+        return work(0..items, found.lane());
+    }
+    let count = TASKS_PER_WORKER * workers.count();
+    let task = |lane| Task { lane, result: Ok(0) };
+    let mut tasks: Vec<Task<'_>> = found.lanes(count).iter_mut().map(task).collect();
+    workers.for_each(&mut tasks, |index, task| {
+        let part = items * index / count..items * (index + 1) / count;
+        task.result = work(part, task.lane);
+    });
+    tasks.into_iter().map(|task| task.result).sum()
 }
 
 /// A stretch of entries and the lane for what is found there.
@@ -165,7 +232,7 @@ fn search_places(
     grid: &Grid,
     groups: &Groups,
     filters: Option<&[Filter]>,
-    places: std::ops::Range<usize>,
+    places: Range<usize>,
     lane: &mut Lane,
 ) -> Result<u64, LimitReached> {
     let mut tests = 0;
@@ -192,15 +259,24 @@ impl BroadPhase for HashGrid {
             self.follower.done(boxes);
             return Ok(Report::Delta);
         }
-        if !continues || !self.follow(boxes) {
-            self.rebuild(boxes);
-        }
-        self.clock.end("move");
-        self.search(boxes, found)?;
+        let report = if !continues || !self.fits(boxes) {
+            self.start_anew(boxes, found)?
+        } else {
+            match self.adopt(boxes) {
+                None => self.start_anew(boxes, found)?,
+                Some(false) if self.changed.collect(boxes, &self.grid) => {
+                    self.search_changed(boxes, found)?
+                }
+                Some(_) => {
+                    self.follow(boxes);
+                    self.clock.end("move");
+                    self.search(boxes, found)?
+                }
+            }
+        };
         found.check_limit()?;
-        self.clock.end("search");
         self.follower.done(boxes);
-        Ok(Report::Full)
+        Ok(report)
     }
 
     fn stats(&self) -> Stats {
@@ -210,7 +286,10 @@ impl BroadPhase for HashGrid {
             ("crowding", self.built_crowding),
             ("finest", 2f64.powi(self.grid.layout.finest)),
         ];
-        let bytes = self.grid.bytes() + self.groups.bytes();
+        let bytes = self.grid.bytes()
+            + self.groups.bytes()
+            + self.changed.bytes()
+            + self.filters.capacity() * size_of::<Filter>();
         Stats { tests: self.tests, bytes, counts, stages: self.clock.stages().to_vec(), swaps: 0 }
     }
 
