@@ -5,4 +5,5 @@
 
 pub mod contest;
 pub mod core_costs;
+pub mod narrow;
 pub mod rivals;

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::aabb::Aabb;
-use crate::boxes::Boxes;
+use crate::boxes::{Boxes, Stamp};
+use crate::broad::bvh::QueryTree;
+use crate::broad::queries::Queries;
 use crate::broad::{Algorithm, BroadPhase};
 use crate::error::{BoxError, Error};
 use crate::events::{Events, PairTracker};
@@ -44,7 +46,22 @@ pub struct Detector {
     found: PairBuffer,
     tracker: PairTracker,
     time: StepTime,
+    /// The state of the boxes that the broad phase has seen.
+    seen: Option<Stamp>,
+    beside: Option<Beside>,
 }
+
+/// A tree for queries beside the broad phase.
+struct Beside {
+    tree: QueryTree,
+    /// The boxes may differ from what the tree knows.
+    stale: bool,
+    /// Steps since the last query.
+    idle: u32,
+}
+
+/// After so many steps without a query the tree beside the broad phase is given up.
+const PATIENCE: u32 = 8;
 
 impl Detector {
     /// An empty detector that runs on the calling thread.
@@ -73,6 +90,8 @@ impl Detector {
             found: PairBuffer::new(),
             tracker: PairTracker::new(),
             time: StepTime::default(),
+            seen: None,
+            beside: None,
         }
     }
 
@@ -97,22 +116,25 @@ impl Detector {
 
     /// The boxes, to change them in batches.
     pub fn boxes_mut(&mut self) -> &mut Boxes {
+        if let Some(beside) = &mut self.beside {
+            beside.stale = true;
+        }
         &mut self.boxes
     }
 
     /// Adds a box.
     pub fn insert(&mut self, aabb: Aabb, filter: Filter) -> Result<BoxId, BoxError> {
-        self.boxes.insert(aabb, filter)
+        self.boxes_mut().insert(aabb, filter)
     }
 
     /// Gives a box new bounds.
     pub fn set(&mut self, id: BoxId, aabb: Aabb) -> Result<(), BoxError> {
-        self.boxes.set(id, aabb)
+        self.boxes_mut().set(id, aabb)
     }
 
     /// Removes a box; its pairs end with the next step.
     pub fn remove(&mut self, id: BoxId) -> Result<(), BoxError> {
-        self.boxes.remove(id)
+        self.boxes_mut().remove(id)
     }
 
     /// Finds what began and what ended since the last step, sorted by pair. On an error the
@@ -120,6 +142,7 @@ impl Detector {
     pub fn step(&mut self) -> Result<Events<'_>, Error> {
         let start = Instant::now();
         self.found.clear();
+        self.seen = None;
         let (broad, boxes, found) = (&mut self.broad, &self.boxes, &mut self.found);
         let report = self
             .workers
@@ -127,9 +150,53 @@ impl Detector {
             .map_err(|error| with_estimate(error, &self.boxes))?;
         self.time.update = start.elapsed();
         self.tracker.apply(report, &self.found, self.boxes.slots());
-        self.boxes.commit();
+        self.commit();
         self.time.step = start.elapsed();
         Ok(self.tracker.events())
+    }
+
+    /// Ends the step for the boxes, and for the tree beside, which follows while it is asked.
+    fn commit(&mut self) {
+        if let Some(beside) = &mut self.beside {
+            let follows = beside.idle < PATIENCE && beside.tree.is_at(&self.boxes);
+            if follows && beside.stale {
+                beside.tree.update(&self.boxes);
+            }
+            self.boxes.commit();
+            if follows {
+                beside.tree.step(&self.boxes);
+            }
+            (beside.idle, beside.stale) = (beside.idle + 1, !follows);
+            self.beside.take_if(|beside| beside.stale);
+        } else {
+            self.boxes.commit();
+        }
+        self.seen = Some(self.boxes.stamp());
+    }
+
+    /// Queries on the boxes as they are now, pending changes included: no step is needed first.
+    ///
+    /// Where the broad phase can answer and nothing has changed since the last step, it does.
+    /// Otherwise a tree is kept beside it: the first query builds it, at the cost of a full build,
+    /// later ones take in what changed, and steps keep it up to date until none of eight in a row
+    /// saw a query; then it is given up. That is why this takes `&mut self`. The answer itself is
+    /// read-only and can be shared among threads.
+    pub fn queries(&mut self) -> Queries<'_> {
+        let current = self.seen == Some(self.boxes.stamp()) && self.boxes.changes().is_empty();
+        if current && self.broad.queries().is_some() {
+            let tree = self.broad.queries().expect("it has just answered");
+            return Queries::new(tree, &self.workers);
+        }
+        let beside = self.beside.get_or_insert_with(|| Beside {
+            tree: QueryTree::new(&self.workers),
+            stale: true,
+            idle: 0,
+        });
+        beside.idle = 0;
+        if std::mem::take(&mut beside.stale) || !beside.tree.is_at(&self.boxes) {
+            beside.tree.update(&self.boxes);
+        }
+        Queries::new(beside.tree.queries(), &self.workers)
     }
 
     /// Every overlapping pair after the last step, ascending.
@@ -156,6 +223,7 @@ impl Detector {
     pub fn replace_broad_phase(&mut self, algorithm: Algorithm, broad: Box<dyn BroadPhase>) {
         self.broad = broad;
         self.algorithm = algorithm;
+        self.seen = None;
     }
 
     /// Sets how many pairs may overlap before [`Detector::step`] refuses.

@@ -30,6 +30,8 @@
 
 pub mod broad;
 pub mod ds;
+pub mod narrow;
+pub mod shape;
 
 mod aabb;
 mod boxes;
@@ -40,10 +42,12 @@ mod filter;
 mod one_shot;
 mod pair;
 mod par;
+mod simd;
 mod stats;
 
 pub use aabb::{Aabb, Axis, BoxFault, round_down, round_up};
 pub use boxes::{Boxes, Changes, Follower, Stamp};
+pub use broad::queries::{BoxQueries, Cast, Hit, Near, NearPair, Queries};
 pub use broad::{Algorithm, BroadPhase, Report, UnknownAlgorithm};
 pub use detector::{Detector, StepTime};
 pub use error::{BoxError, Error, InvalidBox, LimitReached};
@@ -53,3 +57,8 @@ pub use one_shot::{overlaps, overlaps_between};
 pub use pair::{BoxId, Lane, Pair, PairBuffer};
 pub use par::{Workers, available as available_threads};
 pub use stats::{StageClock, Stats};
+
+/// The README's example is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

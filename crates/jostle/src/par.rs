@@ -104,6 +104,57 @@ impl Workers {
         items.chunks_mut(length).enumerate().for_each(|(index, chunk)| task(index, chunk));
     }
 
+    /// Calls `task` with each two items of the same place, and the place. The slices are of the
+    /// same length.
+    pub fn for_each_two<A: Send, B: Send>(
+        &self,
+        ones: &mut [A],
+        others: &mut [B],
+        task: impl Fn(usize, &mut A, &mut B) + Sync,
+    ) {
+        assert_eq!(ones.len(), others.len(), "every item has its partner");
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, ones.len() > 1) {
+            use rayon::prelude::*;
+            let each = || {
+                let both = ones.par_iter_mut().zip(others.par_iter_mut());
+                let both = both.enumerate().with_max_len(1);
+                both.for_each(|(index, (one, other))| task(index, one, other));
+            };
+            return pool.install(each);
+        }
+        let both = ones.iter_mut().zip(others).enumerate();
+        both.for_each(|(index, (one, other))| task(index, one, other));
+    }
+
+    /// Calls `task` with each item, its place, and the scratch of its run: `length` items after
+    /// one another share one.
+    pub fn for_each_run<T: Send, S: Send>(
+        &self,
+        items: &mut [T],
+        length: usize,
+        scratch: &mut [S],
+        task: impl Fn(usize, &mut T, &mut S) + Sync,
+    ) {
+        assert_eq!(items.len().div_ceil(length), scratch.len(), "every run has its scratch");
+        let run = |index: usize, run: &mut [T], scratch: &mut S| {
+            let numbered = run.iter_mut().enumerate();
+            numbered.for_each(|(place, item)| task(index * length + place, item, scratch));
+        };
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, scratch.len() > 1) {
+            use rayon::prelude::*;
+            let each = || {
+                let runs = items.par_chunks_mut(length).zip(scratch.par_iter_mut());
+                let runs = runs.enumerate().with_max_len(1);
+                runs.for_each(|(index, (items, scratch))| run(index, items, scratch));
+            };
+            return pool.install(each);
+        }
+        let runs = items.chunks_mut(length).zip(scratch).enumerate();
+        runs.for_each(|(index, (items, scratch))| run(index, items, scratch));
+    }
+
     /// Runs both, at the same time where there are threads for it.
     pub fn join<A: Send, B: Send>(
         &self,
@@ -143,6 +194,19 @@ mod tests {
                 chunk.iter_mut().for_each(|item| *item += 1000 * run);
             });
             assert!(items.iter().enumerate().all(|(k, item)| *item == k + 1000 * (k / 7)));
+            let mut doubled = vec![0usize; 1000];
+            workers.for_each_two(&mut items, &mut doubled, |index, item, double| {
+                *double = 2 * *item + usize::from(index == 3);
+            });
+            let expected = |k: usize| 2 * items[k] + usize::from(k == 3);
+            assert!(doubled.iter().enumerate().all(|(k, item)| *item == expected(k)));
+            let (mut places, mut sums) = (vec![0usize; 10], [0usize; 3]);
+            workers.for_each_run(&mut places, 4, &mut sums, |place, item, sum| {
+                *item = place;
+                *sum += place;
+            });
+            assert!(places.iter().enumerate().all(|(k, place)| *place == k));
+            assert_eq!(sums, [6, 22, 17]);
             assert_eq!(workers.join(|| 1, || 2), (1, 2));
         }
     }

@@ -17,10 +17,11 @@ use crate::interrupt;
 use crate::plot::{self, Chart};
 
 mod baseline;
+mod capannini;
 pub mod command;
 
 /// Every experiment, in the order of the table. To add one: its file, and its line here.
-pub const EXPERIMENTS: &[Experiment] = &[baseline::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] = &[baseline::EXPERIMENT, capannini::EXPERIMENT];
 
 /// An experiment of a paper.
 pub struct Experiment {

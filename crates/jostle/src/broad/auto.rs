@@ -9,6 +9,7 @@
 use std::fmt;
 
 use crate::boxes::Boxes;
+use crate::broad::queries::BoxQueries;
 use crate::broad::{Algorithm, BroadPhase, Report};
 use crate::error::Error;
 use crate::pair::PairBuffer;
@@ -132,6 +133,10 @@ impl BroadPhase for Auto {
 
     fn stats(&self) -> Stats {
         self.inner.stats()
+    }
+
+    fn queries(&self) -> Option<&dyn BoxQueries> {
+        self.inner.queries()
     }
 
     fn reason(&self) -> Option<String> {

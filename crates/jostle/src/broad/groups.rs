@@ -27,6 +27,8 @@ pub struct Groups {
     /// Scratch: the filters of all boxes, then how often each kind occurs.
     filters: Vec<Filter>,
     sizes: Vec<(usize, Filter)>,
+    /// Boxes whose group was found by [`Groups::follow`] since the last rebuild.
+    followed: usize,
 }
 
 impl Groups {
@@ -48,6 +50,41 @@ impl Groups {
             self.kinds.push(None);
         }
         self.assign(boxes);
+    }
+
+    /// As [`Groups::rebuild`], but looks only at what changed where `continues` says that the
+    /// changes continue from the last call. New kinds share the mixed group; when many boxes
+    /// have got another group, all are looked at again.
+    pub fn follow(&mut self, boxes: &Boxes, continues: bool) {
+        let apart = !self.group.is_empty();
+        if !continues || apart != boxes.has_filters() || !self.follow_changes(boxes) {
+            self.rebuild(boxes);
+            self.followed = 0;
+        }
+    }
+
+    /// False where the groups do not fit the changed boxes.
+    fn follow_changes(&mut self, boxes: &Boxes) -> bool {
+        if !boxes.has_filters() {
+            return true;
+        }
+        self.group.resize(boxes.slots(), 0);
+        let mixed = self.kinds.iter().position(Option::is_none);
+        let changes = boxes.changes();
+        for (ids, new) in [(changes.inserted(), true), (changes.moved(), false)] {
+            for id in ids {
+                let kind = Some(kind(&self.large_owners, &boxes.filters()[id.index()]));
+                if !new && self.kinds[usize::from(self.group[id.index()])] == kind {
+                    continue;
+                }
+                self.followed += usize::from(new);
+                let known = self.kinds.iter().position(|&other| other == kind);
+                let Some(group) = known.or(mixed) else { return false };
+                self.followed += usize::from(usize::from(self.group[id.index()]) != group);
+                self.group[id.index()] = group as u8;
+            }
+        }
+        self.followed <= boxes.len() / 8 + LARGE_OWNER
     }
 
     fn find_large_owners(&mut self, boxes: &Boxes) {
@@ -159,6 +196,47 @@ mod tests {
                 assert!(!allowed || groups.may_pair(groups.of(a), groups.of(b)));
             }
         }
+    }
+
+    #[test]
+    fn following_changes_gives_valid_groups_too() {
+        let filter = |k: u32| Filter {
+            membership: 1 << (k % 3),
+            mask: k % 7,
+            owner: k % 5,
+            still: k.is_multiple_of(4),
+        };
+        let (mut boxes, mut groups) = grouped(&(0..200).map(filter).collect::<Vec<_>>());
+        boxes.commit();
+        let mut ids: Vec<_> = boxes.ids().collect();
+        for step in 0..60u32 {
+            for k in 0..step % 9 {
+                let id = ids[(step * 31 + k * 17) as usize % ids.len()];
+                boxes.set_filter(id, filter(step * 7 + k)).unwrap();
+            }
+            ids.extend(boxes.insert_all(&[Aabb::default(); 3], filter(step)).unwrap());
+            boxes.remove(ids.swap_remove(step as usize)).unwrap();
+            groups.follow(&boxes, true);
+            boxes.commit();
+            for a in boxes.ids() {
+                for b in boxes.ids() {
+                    let (one, other) = (boxes.filters()[a.index()], boxes.filters()[b.index()]);
+                    let may = groups.may_pair(groups.of(a.index()), groups.of(b.index()));
+                    assert!(may || !one.allows(&other), "step {step}: {a} {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_owner_that_grows_step_by_step_gets_a_group() {
+        let (mut boxes, mut groups) = grouped(&[Filter::ALL.owned_by(1); 10]);
+        for _ in 0..100 {
+            boxes.commit();
+            boxes.insert_all(&[Aabb::default(); 5], Filter::ALL.owned_by(2)).unwrap();
+            groups.follow(&boxes, true);
+        }
+        assert!(!groups.may_pair(groups.of(20), groups.of(30)));
     }
 
     #[test]

@@ -12,10 +12,21 @@ use crate::pair::PairBuffer;
 use crate::par::Workers;
 use crate::stats::Stats;
 
+use queries::BoxQueries;
+
 pub mod auto;
+pub mod bidim_sap;
 pub mod brute_force;
+pub mod bvh;
+pub mod effort;
+pub mod endpoint;
+pub mod grid_sweep;
 pub mod groups;
 pub mod hash_grid;
+pub mod past;
+pub mod queries;
+pub mod sap;
+pub mod simd_sap;
 pub mod sort_sweep;
 
 /// How an update is to be read.
@@ -38,6 +49,12 @@ pub trait BroadPhase: Send {
 
     /// What the last update counted.
     fn stats(&self) -> Stats;
+
+    /// Queries on the boxes as the last successful update saw them, where the structure that
+    /// finds the pairs can answer them.
+    fn queries(&self) -> Option<&dyn BoxQueries> {
+        None
+    }
 
     /// Why this algorithm works as it does on these boxes; only choosers have an answer.
     fn reason(&self) -> Option<String> {
@@ -146,6 +163,11 @@ algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
     HashGrid = "hash-grid", hash_grid::HashGrid::new, "A hierarchy of hashed grids, each box in one cell of the level that fits it.";
+    GridSweep = "grid-sweep", grid_sweep::GridSweep::new, "Columns of a grid across the sweep axis, each swept on its own.";
+    Bvh = "bvh", bvh::Bvh::new, "Trees of eight: one of what moves, a few of what rests; carries the queries.";
+    BidimSap = "bidim-sap", bidim_sap::BidimSap::new, "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
+    Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
+    SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

@@ -1,3 +1,6 @@
 //! Structures that know nothing of collision.
 
 pub mod pair_sort;
+pub mod radix_sort;
+pub mod regions;
+pub mod succ_tree;

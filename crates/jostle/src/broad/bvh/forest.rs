@@ -1,0 +1,442 @@
+//! [`Forest`]: a tree of what moves and a few trees of what does not.
+//!
+//! Trees are built whole and never mended: a box that starts to move is taken out of its still
+//! tree and joins the movers; movers that have come to rest are put, together with the smaller
+//! still trees, into a new still tree (the logarithmic method of Bentley and Saxe, *Decomposable
+//! Searching Problems*, 1980). So there are at most about log2 n trees, a box is built into one
+//! O(log n) times for each time it stops, and no history of insertions can make a tree bad.
+
+use crate::aabb::Aabb;
+use crate::boxes::Boxes;
+use crate::filter::Filter;
+use crate::pair::BoxId;
+use crate::par::Workers;
+use crate::simd::node8::{Lanes, NO_BOX, Node8, WIDTH, WithLanes, dispatch};
+
+use super::changed_pairs::{Filters, Movers};
+use super::order::{Input, NONE, Sorter};
+use super::tree::{NOTHING, Tree, joined};
+
+/// In no tree.
+const NOWHERE: u8 = u8::MAX;
+/// On the way to the movers: the place is one in `incoming`.
+const INCOMING: u8 = u8::MAX - 1;
+/// In the tree of movers. Smaller homes are still trees.
+const MOVING: u8 = u8::MAX - 2;
+
+/// Resting boxes leave the movers when they outnumber those that moved by this factor.
+const RESTING_PER_MOVER: usize = 3;
+
+/// Fewer boxes than this are not worth a tree of their own.
+const SMALL: usize = 64;
+
+/// How far the walks may fall behind those on a fresh tree before it is built anew, summed over
+/// the steps, in tests per block: about what the building costs in the time of a test.
+const DECAY_PER_BLOCK: u64 = 40;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Forest {
+    workers: Workers,
+    sorter: Sorter,
+    pub moving: Tree,
+    /// The boxes of `moving` before the step.
+    old: Vec<Node8>,
+    /// The lanes of each block of `moving` that changed in the step.
+    changed: Vec<u8>,
+    changed_boxes: usize,
+    changed_blocks: usize,
+    pub still: Vec<Tree>,
+    homes: Vec<u8>,
+    places: Vec<u32>,
+    /// The filters by slot after the last step; empty while there are none.
+    pub filters: Vec<Filter>,
+    /// Boxes that join the movers, and where they were.
+    incoming: Vec<(u32, Aabb)>,
+    refiltered: Vec<u32>,
+    /// Boxes that are gone since the last step.
+    gone: Vec<u32>,
+    /// Boxes inserted in the last update: they may be withdrawn again without being listed as
+    /// removed.
+    unsettled: Vec<BoxId>,
+    ids: Vec<u32>,
+    order: Vec<u32>,
+    /// Tests per step on the fresh tree, and how far the steps since were above it.
+    fresh_tests: Option<u64>,
+    decay: u64,
+    pub builds: u64,
+}
+
+impl Forest {
+    pub fn new(workers: &Workers) -> Forest {
+        Forest { workers: workers.clone(), ..Forest::default() }
+    }
+
+    /// Forgets everything and takes all boxes as movers that have not moved yet.
+    pub fn read_all(&mut self, boxes: &Boxes) {
+        self.still.clear();
+        self.incoming.clear();
+        self.unsettled.clear();
+        self.homes.clear();
+        self.homes.resize(boxes.slots(), NOWHERE);
+        self.places.resize(boxes.slots(), 0);
+        self.filters.clear();
+        if boxes.has_filters() {
+            self.filters.extend_from_slice(boxes.filters());
+        }
+        self.ids.clear();
+        self.ids.extend(boxes.ids().map(BoxId::get));
+        let filters = (!self.filters.is_empty()).then_some(&self.filters[..]);
+        build(&mut self.moving, &self.ids, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
+        self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
+        self.old.clear();
+        self.settle();
+        self.unsettled.extend_from_slice(boxes.changes().inserted());
+    }
+
+    /// Starts counting the decay of a tree of movers that was just built.
+    fn settle(&mut self) {
+        self.fresh_tests = None;
+        self.decay = 0;
+        self.builds += 1;
+    }
+
+    /// Follows the changes of a step. Afterwards [`Forest::movers`] holds where the boxes were
+    /// and where they are; [`Forest::finish`] has to be called before the next time.
+    pub fn follow(&mut self, boxes: &Boxes) {
+        self.homes.resize(boxes.slots(), NOWHERE);
+        self.places.resize(boxes.slots(), 0);
+        self.follow_filters(boxes);
+        self.incoming.clear();
+        let changes = boxes.changes();
+        let withdrawn = std::mem::take(&mut self.unsettled);
+        self.gone.clear();
+        let withdrawn_now = withdrawn.iter().filter(|id| !boxes.contains(**id));
+        withdrawn_now.chain(changes.removed()).for_each(|id| self.part_with(id.get()));
+        // One inserted in the last step and removed in this one is in both lists.
+        self.gone.sort_unstable();
+        self.gone.dedup();
+        self.unsettled = withdrawn;
+        self.unsettled.clear();
+        self.unsettled.extend_from_slice(changes.inserted());
+        changes.moved().iter().chain(changes.inserted()).for_each(|id| self.bring(id.get()));
+        let hollow = self.moving.ids.len() > SMALL && self.moving.live * 2 < self.moving.ids.len();
+        if hollow || !self.incoming.is_empty() || self.has_decayed() {
+            self.rebuild_movers(boxes);
+        } else {
+            self.move_boxes(boxes);
+        }
+        self.note_changes();
+        self.moving.refit(Some(&self.old), &self.workers);
+        if !self.filters.is_empty() {
+            self.join_filters(boxes);
+        }
+    }
+
+    /// Makes a box a mover; one that is in no tree comes from nowhere.
+    fn bring(&mut self, id: u32) {
+        let slot = id as usize;
+        let old = match self.homes[slot] {
+            MOVING | INCOMING => return,
+            NOWHERE => NO_BOX,
+            home => self.still[usize::from(home)].take(self.places[slot] as usize),
+        };
+        self.homes[slot] = INCOMING;
+        self.places[slot] = self.incoming.len() as u32;
+        self.incoming.push((id, old));
+    }
+
+    /// A box that is gone stays one more step as a mover, so that its pairs are seen to end.
+    fn part_with(&mut self, id: u32) {
+        if self.homes[id as usize] != NOWHERE {
+            self.bring(id);
+            self.gone.push(id);
+        }
+    }
+
+    fn follow_filters(&mut self, boxes: &Boxes) {
+        self.refiltered.clear();
+        if !boxes.has_filters() && self.filters.is_empty() {
+            return;
+        }
+        if self.filters.is_empty() {
+            // Until now all boxes had the filter that allows everything.
+            let known = |&home: &u8| if home == NOWHERE { NOTHING } else { Filter::ALL };
+            self.filters.extend(self.homes.iter().map(known));
+            self.still.iter_mut().for_each(|tree| tree.join_filters(|_| Filter::ALL));
+        }
+        self.filters.resize(boxes.slots(), NOTHING);
+        for id in boxes.changes().moved().iter().chain(boxes.changes().inserted()) {
+            if self.filters[id.index()] != boxes.filters()[id.index()] {
+                self.refiltered.push(id.get());
+            }
+        }
+    }
+
+    fn has_decayed(&self) -> bool {
+        self.decay > DECAY_PER_BLOCK * self.moving.blocks() as u64
+    }
+
+    /// Tells how many tests the step took, so that a tree that has become bad is noticed.
+    pub fn note_tests(&mut self, tests: u64) {
+        // A step in which little changes has little to compare.
+        let share = self.changed_blocks as u64 * 2 >= self.moving.blocks() as u64;
+        match self.fresh_tests {
+            _ if !share => {}
+            None => self.fresh_tests = Some(tests),
+            Some(fresh) => self.decay += tests.saturating_sub(fresh),
+        }
+    }
+
+    /// Orders the movers and the incoming boxes anew.
+    fn rebuild_movers(&mut self, boxes: &Boxes) {
+        self.ids.clear();
+        self.moving.ids_to(&mut self.ids);
+        self.ids.extend(self.incoming.iter().map(|&(id, _)| id));
+        let (homes, places) = (&self.homes, &self.places);
+        let (moving, incoming) = (&self.moving, &self.incoming);
+        let old = |id: u32| {
+            let place = places[id as usize] as usize;
+            if homes[id as usize] == MOVING { moving.get(place) } else { incoming[place].1 }
+        };
+        // Boxes that are gone are ordered by where they were.
+        let aabb = |id: u32| {
+            let now = boxes.aabbs()[id as usize];
+            if now.min[0].is_nan() { old(id) } else { now }
+        };
+        let filters = &self.filters;
+        let filter = (!filters.is_empty()).then_some(|id: u32| {
+            if boxes.contains(BoxId::new(id)) {
+                boxes.filters()[id as usize]
+            } else {
+                filters[id as usize]
+            }
+        });
+        let input = Input { ids: &self.ids, aabb, filter };
+        self.sorter.order(&input, &self.workers, &mut self.order);
+        self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
+        self.old.resize(self.order.len() / WIDTH, Node8::EMPTY);
+        for (block, ids) in self.old.iter_mut().zip(self.order.as_chunks::<WIDTH>().0) {
+            for (lane, &id) in ids.iter().enumerate() {
+                block.set(lane, &if id == NONE { NO_BOX } else { old(id) });
+            }
+        }
+        std::mem::swap(&mut self.moving.ids, &mut self.order);
+        self.moving.shape(self.ids.len());
+        self.moving.gather(boxes.aabbs(), &self.workers);
+        self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
+        self.moving.filters.iter_mut().for_each(Vec::clear);
+        self.settle();
+    }
+
+    /// Reads the movers anew in the order they have.
+    fn move_boxes(&mut self, boxes: &Boxes) {
+        let Some(blocks) = self.moving.levels.first_mut() else { return };
+        std::mem::swap(&mut self.old, blocks);
+        blocks.resize(self.old.len(), Node8::EMPTY);
+        self.moving.gather(boxes.aabbs(), &self.workers);
+    }
+
+    fn note_changes(&mut self) {
+        self.changed.resize(self.moving.blocks(), 0);
+        let (new, old) = (self.moving.levels.first().map_or(&[][..], |level| level), &self.old);
+        self.workers.for_each_chunk(&mut self.changed, 1 << 12, |task, changed| {
+            let first = task << 12;
+            dispatch(Compare { new: &new[first..], old: &old[first..], changed });
+        });
+        for &id in &self.refiltered {
+            let place = self.places[id as usize] as usize;
+            self.changed[place / WIDTH] |= 1 << (place % WIDTH);
+        }
+        let count = |mask: &u8| mask.count_ones() as usize;
+        self.changed_boxes = self.changed.iter().map(count).sum();
+        self.changed_blocks = self.changed.iter().filter(|mask| **mask != 0).count();
+    }
+
+    fn join_filters(&mut self, boxes: &Boxes) {
+        let joined_already = self.moving.filters.first().is_some_and(|level| !level.is_empty());
+        if joined_already && self.refiltered.is_empty() {
+            return;
+        }
+        let (before, now) = (&self.filters, boxes.filters());
+        self.moving.join_filters(|id| joined(&before[id as usize], &now[id as usize]));
+    }
+
+    /// The movers before and after the step.
+    pub fn movers<'a>(&'a self, boxes: &'a Boxes) -> Movers<'a> {
+        let filters = Filters {
+            before: &self.filters,
+            now: boxes.filters(),
+            changed: !self.refiltered.is_empty(),
+        };
+        Movers {
+            tree: &self.moving,
+            old: &self.old,
+            changed: &self.changed,
+            all: self.changed_blocks == self.changed.len(),
+            filters: (!self.filters.is_empty()).then_some(filters),
+        }
+    }
+
+    /// Ends the step: what is gone is forgotten, and what has come to rest leaves the movers.
+    pub fn finish(&mut self, boxes: &Boxes) {
+        for &id in &self.gone {
+            self.moving.take(self.places[id as usize] as usize);
+            self.homes[id as usize] = NOWHERE;
+        }
+        self.finish_filters(boxes);
+        let resting = self.moving.live.saturating_sub(self.changed_boxes);
+        if resting > SMALL && resting > RESTING_PER_MOVER * self.changed_boxes {
+            self.lay_to_rest(boxes);
+        }
+        self.fill_hollow(boxes);
+    }
+
+    fn finish_filters(&mut self, boxes: &Boxes) {
+        if self.filters.is_empty() {
+            return;
+        }
+        if boxes.has_filters() {
+            self.gone.iter().for_each(|&id| self.filters[id as usize] = NOTHING);
+            for &id in &self.refiltered {
+                self.filters[id as usize] = boxes.filters()[id as usize];
+            }
+        } else {
+            self.filters.clear();
+            let trees = self.still.iter_mut().chain([&mut self.moving]);
+            trees.for_each(|tree| tree.filters.iter_mut().for_each(Vec::clear));
+        }
+    }
+
+    /// Puts the movers that did not move, and all smaller still trees, into a new still tree.
+    fn lay_to_rest(&mut self, boxes: &Boxes) {
+        self.ids.clear();
+        for place in 0..self.moving.ids.len() {
+            let id = self.moving.ids[place];
+            if id != NONE && self.changed[place / WIDTH] >> (place % WIDTH) & 1 == 0 {
+                self.moving.take(place);
+                self.ids.push(id);
+            }
+        }
+        let mut tree = Tree::default();
+        while let Some(last) = self.still.pop_if(|last| last.live < 2 * self.ids.len()) {
+            last.ids_to(&mut self.ids);
+            tree = last;
+        }
+        self.still.push(tree);
+        self.rebuild_still(self.still.len() - 1, boxes);
+    }
+
+    /// Builds still trees anew that have lost most of their boxes.
+    fn fill_hollow(&mut self, boxes: &Boxes) {
+        for place in 0..self.still.len() {
+            let tree = &self.still[place];
+            if tree.ids.len() > SMALL && tree.live * 2 < tree.ids.len() {
+                self.ids.clear();
+                tree.ids_to(&mut self.ids);
+                self.rebuild_still(place, boxes);
+            }
+        }
+        while self.still.pop_if(|last| last.live == 0).is_some() {}
+    }
+
+    fn rebuild_still(&mut self, place: usize, boxes: &Boxes) {
+        let filters = (!self.filters.is_empty()).then_some(&self.filters[..]);
+        let tree = &mut self.still[place];
+        build(tree, &self.ids, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
+        tree.note_places(&mut self.places, &mut self.homes, place as u8);
+        self.builds += 1;
+    }
+
+    /// Number of boxes that changed in the last step.
+    pub fn changed_boxes(&self) -> usize {
+        self.changed_boxes
+    }
+
+    /// True where boxes of the last update may have been withdrawn since.
+    pub fn has_unsettled(&self) -> bool {
+        !self.unsettled.is_empty()
+    }
+
+    /// All trees.
+    pub fn trees(&self) -> impl Iterator<Item = &Tree> + Clone {
+        self.still.iter().chain([&self.moving]).filter(|tree| tree.live > 0)
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let trees: usize = self.trees().map(Tree::bytes).sum();
+        trees
+            + self.sorter.bytes()
+            + self.old.capacity() * size_of::<Node8>()
+            + self.changed.capacity()
+            + self.homes.capacity()
+            + self.filters.capacity() * size_of::<Filter>()
+            + self.incoming.capacity() * size_of::<(u32, Aabb)>()
+            + 4 * (self.places.capacity() + self.ids.capacity() + self.order.capacity())
+    }
+
+    /// Panics and names the invariant if something is broken.
+    pub fn validate(&self, boxes: &Boxes) {
+        let mut seen = 0;
+        for (home, tree) in self.still.iter().map(Some).chain([None]).enumerate() {
+            let home = if tree.is_some() { home as u8 } else { MOVING };
+            let tree = tree.unwrap_or(&self.moving);
+            tree.validate(&self.filters);
+            for (place, &id) in tree.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
+                let known = boxes.get(BoxId::new(id));
+                assert!(known.is_some(), "box {id} is in tree {home} but does not exist");
+                assert!(known.is_some_and(|aabb| aabb.same(&tree.get(place))), "box {id} is stale");
+                assert_eq!(self.homes[id as usize], home, "home of box {id}");
+                assert_eq!(self.places[id as usize], place as u32, "place of box {id}");
+                seen += 1;
+            }
+        }
+        assert_eq!(seen, boxes.len(), "every box is in one tree");
+        if boxes.has_filters() {
+            for id in boxes.ids() {
+                assert_eq!(self.filters[id.index()], boxes.filters()[id.index()], "filter of {id}");
+            }
+        }
+        assert!(self.still.len() <= 40, "{} still trees", self.still.len());
+    }
+}
+
+/// Builds a tree of boxes.
+fn build(
+    tree: &mut Tree,
+    ids: &[u32],
+    aabbs: &[Aabb],
+    filters: Option<&[Filter]>,
+    sorter: &mut Sorter,
+    workers: &Workers,
+) {
+    let aabb = |id: u32| aabbs[id as usize];
+    let filter = filters.map(|filters| move |id: u32| filters[id as usize]);
+    sorter.order(&Input { ids, aabb, filter }, workers, &mut tree.ids);
+    tree.shape(ids.len());
+    tree.gather(aabbs, workers);
+    tree.refit(None, workers);
+    match filters {
+        Some(filters) => tree.join_filters(|id| filters[id as usize]),
+        None => tree.filters.iter_mut().for_each(Vec::clear),
+    }
+}
+
+/// Finds the lanes that differ.
+struct Compare<'a> {
+    new: &'a [Node8],
+    old: &'a [Node8],
+    changed: &'a mut [u8],
+}
+
+impl WithLanes for Compare<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        for (changed, (new, old)) in self.changed.iter_mut().zip(self.new.iter().zip(self.old)) {
+            *changed = lanes.differing(new, old) as u8;
+        }
+    }
+}

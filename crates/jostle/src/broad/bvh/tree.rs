@@ -1,0 +1,413 @@
+//! [`Tree`]: a complete tree with eight children to a node, in arrays, without pointers.
+//!
+//! Level 0 holds the boxes, eight to a block in the order that [`order`](super::order) gives.
+//! Lane `c` of node `i` on level `l + 1` is the bounds of node `8 i + c` on level `l`; the last
+//! level is one node. So the depth is the logarithm of the number of boxes to base eight whatever
+//! the boxes are, at most [`MOST_LEVELS`], and a walk needs one mask of open children per level.
+//!
+//! A box is taken out by emptying its lane; nothing is put in. With filters, every node carries
+//! the union of the filters below it ([`joined`]), and a walk leaves out what cannot pair.
+
+use crate::aabb::Aabb;
+use crate::filter::Filter;
+use crate::par::Workers;
+use crate::simd::node8::{Lanes, NO_BOX, Node8, WIDTH, WithLanes, dispatch};
+
+use super::order::NONE;
+
+/// Eight to the eleventh is above the number of boxes there can be.
+pub(super) const MOST_LEVELS: usize = 11;
+
+/// Blocks handled by one task at a time.
+const BLOCKS_PER_TASK: usize = 1 << 10;
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    /// The box in each lane of level 0, [`NONE`] in empty ones.
+    pub ids: Vec<u32>,
+    /// Bounds, from the boxes up to the root. Empty levels at the end are unused.
+    pub levels: Vec<Vec<Node8>>,
+    /// Joined filters of each node, by level; without filters all are empty.
+    pub filters: Vec<Vec<Filter>>,
+    pub live: usize,
+}
+
+/// A filter that pairs with nothing: the neutral element of [`joined`].
+pub(super) const NOTHING: Filter = Filter { membership: 0, mask: 0, owner: 0, still: true };
+
+/// A filter that allows whatever one of two allows.
+#[inline]
+pub(super) fn joined(one: &Filter, other: &Filter) -> Filter {
+    if one.membership | one.mask == 0 {
+        return *other;
+    }
+    if other.membership | other.mask == 0 {
+        return *one;
+    }
+    Filter {
+        membership: one.membership | other.membership,
+        mask: one.mask | other.mask,
+        owner: if one.owner == other.owner { one.owner } else { Filter::NOBODY },
+        still: one.still & other.still,
+    }
+}
+
+impl Tree {
+    /// Number of blocks of eight boxes.
+    pub fn blocks(&self) -> usize {
+        self.ids.len() / WIDTH
+    }
+
+    /// Number of levels, 0 for an empty tree.
+    pub fn depth(&self) -> usize {
+        self.levels.iter().take_while(|level| !level.is_empty()).count()
+    }
+
+    /// The box in a place.
+    #[inline]
+    pub fn get(&self, place: usize) -> Aabb {
+        self.levels[0][place / WIDTH].get(place % WIDTH)
+    }
+
+    /// Empties a place. Bounds stay as they are, which is never wrong.
+    pub fn take(&mut self, place: usize) -> Aabb {
+        let aabb = self.get(place);
+        self.levels[0][place / WIDTH].set(place % WIDTH, &NO_BOX);
+        self.ids[place] = NONE;
+        self.live -= 1;
+        aabb
+    }
+
+    /// Makes the levels for the ids, which the caller has put in order.
+    pub fn shape(&mut self, live: usize) {
+        self.live = live;
+        self.ids.resize(self.ids.len().next_multiple_of(WIDTH), NONE);
+        let mut nodes = self.blocks();
+        let mut level = 0;
+        loop {
+            if level == self.levels.len() {
+                self.levels.push(Vec::new());
+            }
+            self.levels[level].resize(nodes, Node8::EMPTY);
+            level += 1;
+            if nodes <= 1 {
+                break;
+            }
+            nodes = nodes.div_ceil(WIDTH);
+        }
+        self.levels[level..].iter_mut().for_each(Vec::clear);
+    }
+
+    /// Reads every box of the tree.
+    pub fn gather(&mut self, aabbs: &[Aabb], workers: &Workers) {
+        let ids = &self.ids;
+        let Some(blocks) = self.levels.first_mut() else { return };
+        workers.for_each_chunk(blocks, BLOCKS_PER_TASK, |task, blocks| {
+            let ids = &ids[task * BLOCKS_PER_TASK * WIDTH..];
+            for (block, ids) in blocks.iter_mut().zip(ids.as_chunks::<WIDTH>().0) {
+                gather_block(block, ids, aabbs);
+            }
+        });
+    }
+
+    /// Makes the bounds of all levels above the boxes; `old` are boxes that the bounds are to
+    /// enclose as well, block by block.
+    pub fn refit(&mut self, old: Option<&[Node8]>, workers: &Workers) {
+        for level in 1..self.depth() {
+            let (below, above) = self.levels.split_at_mut(level);
+            let children = &below[level - 1][..];
+            let old = old.filter(|_| level == 1);
+            workers.for_each_chunk(&mut above[0], BLOCKS_PER_TASK / WIDTH, |task, nodes| {
+                let first = task * BLOCKS_PER_TASK;
+                dispatch(Enclose {
+                    nodes,
+                    children: &children[first..],
+                    old: old.map(|old| &old[first..]),
+                });
+            });
+        }
+    }
+
+    /// Joins the filters of all nodes; `of` gives the filter of a box.
+    pub fn join_filters(&mut self, of: impl Fn(u32) -> Filter) {
+        let blocks = self.ids.as_chunks::<WIDTH>().0.iter().map(|ids| {
+            let filters = ids.iter().filter(|&&id| id != NONE).map(|&id| of(id));
+            filters.fold(NOTHING, |one, other| joined(&one, &other))
+        });
+        self.filters.resize_with(self.levels.len(), Vec::new);
+        self.filters[0].clear();
+        self.filters[0].extend(blocks);
+        for level in 1..self.levels.len() {
+            let (below, above) = self.filters.split_at_mut(level);
+            above[0].clear();
+            let nodes = below[level - 1]
+                .chunks(WIDTH)
+                .map(|children| children.iter().fold(NOTHING, |one, other| joined(&one, other)));
+            above[0].extend(nodes.take(self.levels[level].len()));
+        }
+    }
+
+    /// Appends the ids of all boxes.
+    pub fn ids_to(&self, ids: &mut Vec<u32>) {
+        ids.extend(self.ids.iter().filter(|&&id| id != NONE));
+    }
+
+    /// Notes where each box of the tree is.
+    pub fn note_places(&self, places: &mut [u32], homes: &mut [u8], home: u8) {
+        for (place, &id) in self.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
+            places[id as usize] = place as u32;
+            homes[id as usize] = home;
+        }
+    }
+
+    /// Panics if bounds do not enclose what is below them, or filters not what they join.
+    pub fn validate(&self, filters: &[Filter]) {
+        let live = self.ids.iter().filter(|id| **id != NONE).count();
+        assert_eq!(live, self.live, "number of boxes in a tree");
+        assert!(self.depth() <= MOST_LEVELS, "depth {}", self.depth());
+        for level in 1..self.depth() {
+            let below = &self.levels[level - 1];
+            assert_eq!(self.levels[level].len(), below.len().div_ceil(WIDTH), "level {level}");
+            for (child, node) in below.iter().enumerate() {
+                let bounds = self.levels[level][child / WIDTH].get(child % WIDTH);
+                let inside = dispatch(BoundsOf(node));
+                let empty = inside.min[0] > inside.max[0];
+                assert!(empty || bounds.contains(&inside), "level {level}, child {child}");
+            }
+        }
+        if filters.is_empty() {
+            return;
+        }
+        let has = |one: &Filter, of: &Filter| joined(one, of) == *one || of == &NOTHING;
+        for (place, &id) in self.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
+            let node = &self.filters[0][place / WIDTH];
+            assert!(has(node, &filters[id as usize]), "joined filter of the block of box {id}");
+        }
+        for level in 1..self.depth() {
+            for (child, filter) in self.filters[level - 1].iter().enumerate() {
+                assert!(has(&self.filters[level][child / WIDTH], filter), "filters, level {level}");
+            }
+        }
+    }
+
+    /// The surface area heuristic: the expected number of nodes that a random small query inside
+    /// the root opens, by the surfaces of the finite nodes.
+    pub fn cost(&self) -> f64 {
+        let depth = self.depth();
+        if depth < 2 {
+            return self.blocks() as f64;
+        }
+        let sum: f64 = self.levels[1..depth].iter().flatten().map(surfaces).sum();
+        let root = dispatch(BoundsOf(&self.levels[depth - 1][0]));
+        let whole = surface(&root);
+        if whole > 0.0 { 1.0 + sum / whole } else { 1.0 }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let nodes: usize = self.levels.iter().map(Vec::capacity).sum();
+        let filters: usize = self.filters.iter().map(Vec::capacity).sum();
+        self.ids.capacity() * 4 + nodes * size_of::<Node8>() + filters * size_of::<Filter>()
+    }
+}
+
+#[inline(always)]
+fn gather_block(block: &mut Node8, ids: &[u32; WIDTH], aabbs: &[Aabb]) {
+    for (lane, &id) in ids.iter().enumerate() {
+        block.set(lane, aabbs.get(id as usize).unwrap_or(&NO_BOX));
+    }
+}
+
+fn surfaces(node: &Node8) -> f64 {
+    (0..WIDTH).map(|lane| surface(&node.get(lane))).filter(|area| area.is_finite()).sum()
+}
+
+/// Half the surface; 0 for no box.
+fn surface(aabb: &Aabb) -> f64 {
+    let side: [f64; 3] = std::array::from_fn(|k| f64::from(aabb.max[k]) - f64::from(aabb.min[k]));
+    if side.iter().all(|&side| side >= 0.0) {
+        side[0] * side[1] + side[1] * side[2] + side[2] * side[0]
+    } else {
+        0.0
+    }
+}
+
+/// Writes the bounds of children into their nodes.
+struct Enclose<'a> {
+    nodes: &'a mut [Node8],
+    children: &'a [Node8],
+    old: Option<&'a [Node8]>,
+}
+
+impl WithLanes for Enclose<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        for (place, node) in self.nodes.iter_mut().enumerate() {
+            for lane in 0..WIDTH {
+                let child = place * WIDTH + lane;
+                let Some(boxes) = self.children.get(child) else {
+                    node.set(lane, &NO_BOX);
+                    continue;
+                };
+                let mut bounds = lanes.bounds(boxes);
+                if let Some(old) = self.old {
+                    bounds = bounds.union(&lanes.bounds(&old[child]));
+                }
+                node.set(lane, &bounds);
+            }
+        }
+    }
+}
+
+/// The box around a node.
+pub(super) struct BoundsOf<'a>(pub &'a Node8);
+
+impl WithLanes for BoundsOf<'_> {
+    type Output = Aabb;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Aabb {
+        lanes.bounds(self.0)
+    }
+}
+
+/// A tree as a walk sees it.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub ids: &'a [[u32; WIDTH]],
+    levels: [&'a [Node8]; MOST_LEVELS],
+    filters: [&'a [Filter]; MOST_LEVELS],
+    depth: usize,
+}
+
+/// What a walk looks for, and where.
+#[derive(Clone, Copy)]
+pub(super) struct Search<'a> {
+    pub bounds: Aabb,
+    /// Only nodes that may pair with this, if given.
+    pub filter: Option<&'a Filter>,
+    /// Blocks before this one are left out.
+    pub first: usize,
+}
+
+/// What is done with the blocks that a walk finds. A trait and not a closure, because a closure is
+/// not surely compiled for the instruction set of the walk.
+pub(super) trait Visit<L: Lanes> {
+    /// Why a walk is ended early.
+    type Stop;
+
+    /// Takes a block and its bounds. Has to be `#[inline(always)]`.
+    fn visit(
+        &mut self,
+        lanes: L,
+        block: usize,
+        bounds: &Aabb,
+        tests: &mut u64,
+    ) -> Result<(), Self::Stop>;
+}
+
+impl<'a> View<'a> {
+    pub fn new(tree: &'a Tree) -> View<'a> {
+        let mut view = View {
+            ids: tree.ids.as_chunks::<WIDTH>().0,
+            levels: [&[]; MOST_LEVELS],
+            filters: [&[]; MOST_LEVELS],
+            depth: tree.depth(),
+        };
+        for level in 0..view.depth {
+            view.levels[level] = &tree.levels[level];
+        }
+        for (level, filters) in tree.filters.iter().enumerate().take(view.depth) {
+            view.filters[level] = filters;
+        }
+        view
+    }
+
+    /// The boxes.
+    #[inline(always)]
+    pub fn blocks(&self) -> &'a [Node8] {
+        self.levels[0]
+    }
+
+    /// The joined filter of a block.
+    #[inline(always)]
+    pub fn filter(&self, block: usize) -> &'a Filter {
+        &self.filters[0][block]
+    }
+
+    /// Visits each block whose bounds overlap, in ascending order, and adds the nodes tested to
+    /// `tests`.
+    #[inline(always)]
+    pub fn walk<L: Lanes, V: Visit<L>>(
+        &self,
+        lanes: L,
+        search: &Search<'_>,
+        tests: &mut u64,
+        visitor: &mut V,
+    ) -> Result<(), V::Stop> {
+        if self.depth < 2 {
+            let all = &Aabb::EVERYTHING;
+            let any = self.depth == 1 && search.first == 0;
+            return if any { visitor.visit(lanes, 0, all, tests) } else { Ok(()) };
+        }
+        let mut open = [(0usize, 0u32); MOST_LEVELS];
+        let mut level = self.depth - 1;
+        open[level] = (0, self.open(lanes, level, 0, search, tests));
+        loop {
+            let (node, mask) = open[level];
+            if mask == 0 {
+                level += 1;
+                if level == self.depth {
+                    return Ok(());
+                }
+                continue;
+            }
+            open[level].1 = mask & (mask - 1);
+            let lane = mask.trailing_zeros() as usize;
+            let child = node * WIDTH + lane;
+            if level == 1 {
+                visitor.visit(lanes, child, &self.levels[1][node].get(lane), tests)?;
+            } else {
+                level -= 1;
+                open[level] = (child, self.open(lanes, level, child, search, tests));
+            }
+        }
+    }
+
+    /// The children of a node that a search has to open.
+    #[inline(always)]
+    fn open<L: Lanes>(
+        &self,
+        lanes: L,
+        level: usize,
+        node: usize,
+        search: &Search<'_>,
+        tests: &mut u64,
+    ) -> u32 {
+        *tests += 1;
+        let mut mask = lanes.overlapping(&self.levels[level][node], &search.bounds);
+        if let Some(filter) = search.filter {
+            mask &= self.admitted(level, node, filter, mask);
+        }
+        // Children on the path to the first block begin after it; later nodes are whole.
+        let first = search.first >> (3 * (level - 1));
+        if node == first / WIDTH { mask & (u32::MAX << (first % WIDTH)) } else { mask }
+    }
+
+    /// Those children of a mask whose joined filter allows a pair.
+    #[inline(always)]
+    fn admitted(&self, level: usize, node: usize, filter: &Filter, mask: u32) -> u32 {
+        let mut rest = mask;
+        let mut admitted = 0;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let child = &self.filters[level - 1][node * WIDTH + lane];
+            admitted |= u32::from(child.allows(filter)) << lane;
+        }
+        admitted
+    }
+}

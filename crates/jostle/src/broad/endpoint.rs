@@ -1,0 +1,152 @@
+//! [`Endpoint`]: one end of a box on one axis, packed into a word that sorts as it should.
+//!
+//! From the top bit down: the value as an order-preserving number (32 bits), whether it is the
+//! upper end (1), the slot of the box (31). Comparing two words therefore compares the values
+//! first; at equal values a lower end comes before an upper one, because boxes are closed and
+//! touching counts; after that the id decides, so no two endpoints of an axis are equal and a
+//! sorted list has one order only. `-0.0` and `0.0` are one value.
+
+use crate::aabb::Aabb;
+
+/// A lower or upper end of a box on an axis. Orders by value, lower before upper, then by id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[repr(transparent)]
+pub struct Endpoint(u64);
+
+const UPPER: u64 = 1 << 31;
+
+impl Endpoint {
+    /// Ids must lie below this: one bit of the word tells lower from upper ends.
+    pub const MAX_SLOTS: usize = 1 << 31;
+
+    /// The end of a box at `value`.
+    #[inline(always)]
+    pub fn new(value: f32, upper: bool, slot: u32) -> Endpoint {
+        debug_assert!((slot as usize) < Endpoint::MAX_SLOTS);
+        Endpoint(u64::from(order_key(value)) << 32 | u64::from(upper) << 31 | u64::from(slot))
+    }
+
+    /// The lower end of a box on an axis.
+    #[inline(always)]
+    pub fn lower(aabb: &Aabb, axis: usize, slot: u32) -> Endpoint {
+        Endpoint::new(aabb.min[axis], false, slot)
+    }
+
+    /// The upper end of a box on an axis.
+    #[inline(always)]
+    pub fn upper(aabb: &Aabb, axis: usize, slot: u32) -> Endpoint {
+        Endpoint::new(aabb.max[axis], true, slot)
+    }
+
+    /// The same end of the same box, where the box is now.
+    #[inline(always)]
+    pub fn renewed(self, aabbs: &[Aabb], axis: usize) -> Endpoint {
+        let aabb = &aabbs[self.slot() as usize];
+        let value = if self.is_upper() { aabb.max[axis] } else { aabb.min[axis] };
+        let key = u64::from(order_key(value));
+        Endpoint(key << 32 | self.0 & u64::from(u32::MAX))
+    }
+
+    /// The slot of the box.
+    #[inline(always)]
+    pub const fn slot(self) -> u32 {
+        (self.0 & (UPPER - 1)) as u32
+    }
+
+    /// True for an upper end.
+    #[inline(always)]
+    pub const fn is_upper(self) -> bool {
+        self.0 & UPPER != 0
+    }
+
+    /// True where one of the two is a lower end and the other an upper one: only such neighbours
+    /// change an overlap when they change places.
+    #[inline(always)]
+    pub const fn opposes(self, other: Endpoint) -> bool {
+        (self.0 ^ other.0) & UPPER != 0
+    }
+
+    /// The value; `-0.0` has become `0.0`.
+    #[inline(always)]
+    pub fn value(self) -> f32 {
+        key_value((self.0 >> 32) as u32)
+    }
+}
+
+/// A number that orders as the value does; both zeros get the same one. Not for NaN.
+#[inline(always)]
+pub fn order_key(value: f32) -> u32 {
+    let bits = (value + 0.0).to_bits();
+    // Negative values: all bits flip, so that larger magnitudes come first. Others: the top bit.
+    bits ^ (((bits as i32) >> 31) as u32 | 1 << 31)
+}
+
+/// The value with a given [`order_key`].
+#[inline(always)]
+pub fn key_value(key: u32) -> f32 {
+    f32::from_bits(key ^ (((!key as i32) >> 31) as u32 | 1 << 31))
+}
+
+/// Fills `list` with both endpoints of the boxes in `slots`, sorted.
+pub fn fill_sorted(
+    list: &mut Vec<Endpoint>,
+    aabbs: &[Aabb],
+    axis: usize,
+    slots: impl Iterator<Item = u32>,
+) {
+    list.clear();
+    for slot in slots {
+        let aabb = &aabbs[slot as usize];
+        list.push(Endpoint::lower(aabb, axis, slot));
+        list.push(Endpoint::upper(aabb, axis, slot));
+    }
+    list.sort_unstable();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_order_as_values_do_and_come_back() {
+        let values = [
+            f32::NEG_INFINITY,
+            f32::MIN,
+            -1.0,
+            -f32::MIN_POSITIVE,
+            -f32::from_bits(1),
+            0.0,
+            f32::from_bits(1),
+            1.0,
+            1.0f32.next_up(),
+            f32::MAX,
+            f32::INFINITY,
+        ];
+        for (place, &one) in values.iter().enumerate() {
+            assert_eq!(key_value(order_key(one)), one);
+            for (other_place, &other) in values.iter().enumerate() {
+                assert_eq!(order_key(one).cmp(&order_key(other)), place.cmp(&other_place));
+            }
+        }
+        assert_eq!(order_key(-0.0), order_key(0.0));
+    }
+
+    #[test]
+    fn at_one_value_lower_ends_come_first_then_smaller_ids() {
+        let at = |value, upper, slot| Endpoint::new(value, upper, slot);
+        let sorted = [
+            at(-2.0, true, 9),
+            at(-0.0, false, 3),
+            at(0.0, false, 7),
+            at(0.0, true, 1),
+            at(-0.0, true, (1 << 31) - 1),
+            at(f32::INFINITY, false, 0),
+        ];
+        assert!(sorted.windows(2).all(|two| two[0] < two[1]));
+        assert!(sorted[0].opposes(sorted[1]) && !sorted[0].opposes(sorted[3]));
+        assert_eq!((sorted[4].slot(), sorted[4].is_upper()), ((1 << 31) - 1, true));
+        assert_eq!(sorted[0].value(), -2.0);
+        let moved = sorted[2].renewed(&[Aabb::point([4.0; 3]); 8], 1);
+        assert_eq!(moved, at(4.0, false, 7));
+    }
+}

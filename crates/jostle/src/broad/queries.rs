@@ -1,0 +1,319 @@
+//! [`BoxQueries`]: what else can be asked of a set of boxes. [`Queries`] collects and batches.
+//!
+//! **What is exact.** Overlap and containment compare the given f32 numbers and nothing else.
+//! Distances and times along a [`Cast`] are computed in f64 by one formula, the same for boxes
+//! and for the nodes around them; each of its steps is monotone, rounding included, so a node is
+//! never farther than a box in it, and the answer is that of a plain loop over all boxes to the
+//! last bit. Differences of f32 numbers are exact in f64 unless their exponents differ by more
+//! than 29, so squared distances are right to a few units in the 16th digit.
+//!
+//! **Ties** go by id, and a list sorted by distance is sorted by id among equals.
+//!
+//! **Bad input** finds nothing: a query with NaN in it, a negative radius, a cast whose direction
+//! is not finite. Infinite boxes and points are legal.
+//!
+//! **Filters.** A query has a filter as a box has, and finds the boxes that such a box could pair
+//! with. [`Filter::ALL`] finds all boxes that pair with anything at all.
+
+use std::ops::ControlFlow;
+
+use crate::aabb::Aabb;
+use crate::filter::Filter;
+use crate::pair::{BoxId, Pair};
+use crate::par::Workers;
+
+/// A box, or a point, that moves on a straight line: at time `t` it is displaced by `t` times the
+/// direction, for `t` from 0 to a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cast {
+    /// Where it begins.
+    pub start: Aabb,
+    /// How far it goes in one unit of time, in any length.
+    pub direction: [f32; 3],
+    /// When it ends; may be infinite.
+    pub limit: f32,
+}
+
+impl Cast {
+    /// An endless ray from a point.
+    pub const fn ray(origin: [f32; 3], direction: [f32; 3]) -> Cast {
+        Cast { start: Aabb::point(origin), direction, limit: f32::INFINITY }
+    }
+
+    /// A box that moves by `motion` from time 0 to time 1.
+    pub const fn swept(start: Aabb, motion: [f32; 3]) -> Cast {
+        Cast { start, direction: motion, limit: 1.0 }
+    }
+
+    /// This cast with another end.
+    pub const fn until(self, limit: f32) -> Cast {
+        Cast { limit, ..self }
+    }
+
+    /// When the cast first touches a box: 0 where it begins in touch, none where it misses. Boxes
+    /// are closed: grazing a face, an edge or a corner is a touch. An axis along which the cast
+    /// does not move asks only whether the intervals meet, so there is no 0 / 0.
+    pub fn enters(&self, aabb: &Aabb) -> Option<f64> {
+        Prepared::new(self).and_then(|cast| cast.enters(aabb))
+    }
+}
+
+/// A cast with what each test would compute again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prepared {
+    start: Aabb,
+    /// Times per unit of length; 0 where it does not move.
+    inverse: [f64; 3],
+    limit: f64,
+}
+
+impl Prepared {
+    /// None for a cast that finds nothing.
+    pub fn new(cast: &Cast) -> Option<Prepared> {
+        let finite = cast.direction.iter().all(|part| part.is_finite());
+        let valid = finite && cast.limit >= 0.0 && cast.start.check().is_ok();
+        // The inverse of the smallest f32 is finite in f64.
+        let inverse =
+            cast.direction.map(|part| if part == 0.0 { 0.0 } else { 1.0 / f64::from(part) });
+        valid.then(|| Prepared { start: cast.start, inverse, limit: f64::from(cast.limit) })
+    }
+
+    /// See [`Cast::enters`].
+    #[inline]
+    pub fn enters(&self, aabb: &Aabb) -> Option<f64> {
+        let (mut enter, mut leave) = (0.0f64, self.limit);
+        for k in 0..3 {
+            let inverse = self.inverse[k];
+            let to_min = f64::from(aabb.min[k]) - f64::from(self.start.max[k]);
+            let to_max = f64::from(aabb.max[k]) - f64::from(self.start.min[k]);
+            if inverse == 0.0 {
+                let meets = self.start.min[k] <= aabb.max[k] && aabb.min[k] <= self.start.max[k];
+                if !meets {
+                    return None;
+                }
+            } else {
+                let (first, last) = if inverse > 0.0 { (to_min, to_max) } else { (to_max, to_min) };
+                // Infinity minus infinity is NaN: both lie at the same infinite end, which they
+                // never leave, so it bounds nothing; `max` and `min` pass over it.
+                enter = enter.max(first * inverse);
+                leave = leave.min(last * inverse);
+            }
+        }
+        // No box (NaN) fails here on the axes along which nothing moves, or has to be asked for.
+        (enter <= leave && !aabb.min[0].is_nan()).then_some(enter)
+    }
+}
+
+/// The square of the distance from a point to a box, 0 inside; infinite where there is no box.
+#[inline]
+pub(crate) fn distance_squared(point: &[f32; 3], aabb: &Aabb) -> f64 {
+    let mut sum = 0.0;
+    for k in 0..3 {
+        let at = f64::from(point[k]);
+        let gap = (f64::from(aabb.min[k]) - at).max(at - f64::from(aabb.max[k])).max(0.0);
+        sum += gap * gap;
+    }
+    if aabb.min[0].is_nan() { f64::NAN } else { sum }
+}
+
+/// The square of the distance between two boxes, 0 where they overlap.
+#[inline]
+pub(crate) fn gap_squared(one: &Aabb, other: &Aabb) -> f64 {
+    let mut sum = 0.0;
+    for k in 0..3 {
+        let below = f64::from(one.min[k]) - f64::from(other.max[k]);
+        let above = f64::from(other.min[k]) - f64::from(one.max[k]);
+        let gap = below.max(above).max(0.0);
+        sum += gap * gap;
+    }
+    sum
+}
+
+/// A box hit by a [`Cast`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// The box.
+    pub id: BoxId,
+    /// When it is first touched, in units of the cast's direction; 0 where the cast begins in it.
+    pub enter: f64,
+}
+
+/// A box near a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    /// The box.
+    pub id: BoxId,
+    /// The square of its distance, 0 where it contains the point.
+    pub distance_squared: f64,
+}
+
+/// Two boxes near each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NearPair {
+    /// The boxes.
+    pub pair: Pair,
+    /// The square of their distance, 0 where they overlap.
+    pub distance_squared: f64,
+}
+
+/// Called with each box that is found; breaking ends the search.
+pub type Visit<'v, T> = &'v mut dyn FnMut(T) -> ControlFlow<()>;
+
+/// Queries that visit what they find, in no particular order. [`Queries`] sorts.
+pub trait BoxQueries: Sync {
+    /// Boxes that overlap a box.
+    fn visit_overlapping(
+        &self,
+        aabb: &Aabb,
+        filter: &Filter,
+        visit: Visit<'_, BoxId>,
+    ) -> ControlFlow<()>;
+
+    /// Boxes no farther from a point than a radius.
+    fn visit_within(
+        &self,
+        point: [f32; 3],
+        radius: f32,
+        filter: &Filter,
+        visit: Visit<'_, Near>,
+    ) -> ControlFlow<()>;
+
+    /// Boxes that a cast touches.
+    fn visit_hits(&self, cast: &Cast, filter: &Filter, visit: Visit<'_, Hit>) -> ControlFlow<()>;
+
+    /// The box that a cast touches first.
+    fn first_hit(&self, cast: &Cast, filter: &Filter) -> Option<Hit>;
+
+    /// The `count` boxes nearest to a point, nearest first.
+    fn nearest(&self, point: [f32; 3], count: usize, filter: &Filter) -> Vec<Near>;
+
+    /// The `count` nearest pairs of boxes that may pair, nearest first; overlapping ones are at
+    /// distance 0.
+    fn nearest_pairs(&self, count: usize) -> Vec<NearPair>;
+}
+
+/// Queries on a set of boxes as it is now. Made by [`Detector::queries`](crate::Detector::queries).
+///
+/// ```
+/// use jostle::{Aabb, Algorithm, BoxId, Cast, Detector, Filter};
+///
+/// let mut detector = Detector::new(Algorithm::Auto);
+/// let unit = |x: f32| Aabb::new([x, 0.0, 0.0], [x + 1.0, 1.0, 1.0]);
+/// let near = detector.insert(unit(2.0), Filter::ALL)?;
+/// let far = detector.insert(unit(7.0), Filter::ALL)?;
+/// let queries = detector.queries(); // no step is needed in between
+/// assert_eq!(queries.overlapping(&unit(6.5), &Filter::ALL), [far]);
+/// let ray = Cast::ray([0.0, 0.5, 0.5], [1.0, 0.0, 0.0]);
+/// let hit = queries.first_hit(&ray, &Filter::ALL).unwrap();
+/// assert_eq!((hit.id, hit.enter), (near, 2.0));
+/// # Ok::<(), jostle::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Queries<'a> {
+    tree: &'a dyn BoxQueries,
+    workers: &'a Workers,
+}
+
+impl<'a> Queries<'a> {
+    pub(crate) fn new(tree: &'a dyn BoxQueries, workers: &'a Workers) -> Queries<'a> {
+        Queries { tree, workers }
+    }
+
+    /// The same queries in their visiting form.
+    pub fn visitor(&self) -> &'a dyn BoxQueries {
+        self.tree
+    }
+
+    /// Boxes that overlap a box, ascending.
+    pub fn overlapping(&self, aabb: &Aabb, filter: &Filter) -> Vec<BoxId> {
+        let mut found = Vec::new();
+        let _ = self.tree.visit_overlapping(aabb, filter, &mut |id| keep(&mut found, id));
+        found.sort_unstable();
+        found
+    }
+
+    /// Boxes that contain a point, ascending.
+    pub fn containing(&self, point: [f32; 3], filter: &Filter) -> Vec<BoxId> {
+        self.overlapping(&Aabb::point(point), filter)
+    }
+
+    /// Boxes no farther from a point than `radius`, nearest first.
+    pub fn within(&self, point: [f32; 3], radius: f32, filter: &Filter) -> Vec<Near> {
+        let mut found = Vec::new();
+        let _ = self.tree.visit_within(point, radius, filter, &mut |near| keep(&mut found, near));
+        found.sort_unstable_by(|one, other| {
+            by(one.distance_squared, one.id, other.distance_squared, other.id)
+        });
+        found
+    }
+
+    /// The `count` boxes nearest to a point, nearest first.
+    pub fn nearest(&self, point: [f32; 3], count: usize, filter: &Filter) -> Vec<Near> {
+        self.tree.nearest(point, count, filter)
+    }
+
+    /// The `count` nearest pairs of boxes that may pair, nearest first; overlapping ones are at
+    /// distance 0.
+    pub fn nearest_pairs(&self, count: usize) -> Vec<NearPair> {
+        self.tree.nearest_pairs(count)
+    }
+
+    /// Every box that a cast touches, in the order in which it meets them.
+    pub fn hits(&self, cast: &Cast, filter: &Filter) -> Vec<Hit> {
+        let mut found = Vec::new();
+        let _ = self.tree.visit_hits(cast, filter, &mut |hit| keep(&mut found, hit));
+        found.sort_unstable_by(|one, other| by(one.enter, one.id, other.enter, other.id));
+        found
+    }
+
+    /// The box that a cast touches first.
+    pub fn first_hit(&self, cast: &Cast, filter: &Filter) -> Option<Hit> {
+        self.tree.first_hit(cast, filter)
+    }
+
+    /// True where a cast touches some box.
+    pub fn any_hit(&self, cast: &Cast, filter: &Filter) -> bool {
+        self.tree.visit_hits(cast, filter, &mut |_| ControlFlow::Break(())).is_break()
+    }
+
+    /// Answers many queries on all workers; the answers are in the order of the queries.
+    ///
+    /// ```
+    /// # use jostle::{Aabb, Algorithm, Detector, Filter};
+    /// # let mut detector = Detector::new(Algorithm::Auto);
+    /// # detector.insert(Aabb::point([1.0; 3]), Filter::ALL)?;
+    /// let points = [[0.0; 3], [5.0; 3]];
+    /// let queries = detector.queries();
+    /// let nearest = queries.batch(&points, |queries, &point| {
+    ///     queries.nearest(point, 1, &Filter::ALL)[0].distance_squared
+    /// });
+    /// assert_eq!(nearest, [3.0, 48.0]);
+    /// # Ok::<(), jostle::Error>(())
+    /// ```
+    pub fn batch<Q: Sync, R: Send>(
+        &self,
+        queries: &[Q],
+        answer: impl Fn(&Queries<'a>, &Q) -> R + Sync,
+    ) -> Vec<R> {
+        let mut answers: Vec<Option<R>> = Vec::new();
+        answers.resize_with(queries.len(), || None);
+        self.workers.for_each_chunk(&mut answers, BATCH, |run, answers| {
+            for (place, slot) in answers.iter_mut().enumerate() {
+                *slot = Some(answer(self, &queries[run * BATCH + place]));
+            }
+        });
+        answers.into_iter().flatten().collect()
+    }
+}
+
+/// Queries that one task answers.
+const BATCH: usize = 32;
+
+fn keep<T>(found: &mut Vec<T>, item: T) -> ControlFlow<()> {
+    found.push(item);
+    ControlFlow::Continue(())
+}
+
+fn by(one: f64, id: BoxId, other: f64, other_id: BoxId) -> std::cmp::Ordering {
+    one.total_cmp(&other).then(id.cmp(&other_id))
+}

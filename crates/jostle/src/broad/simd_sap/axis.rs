@@ -1,0 +1,405 @@
+//! [`AxisList`]: the endpoints on one axis as values and ids, sorted by vectors, and the retest of
+//! what changed its rank. One worker runs it without knowing of the other axes.
+
+use crate::aabb::Aabb;
+use crate::broad::endpoint::{Endpoint, order_key};
+use crate::broad::past::{Judge, Stop};
+use crate::pair::{BoxId, Lane, Pair};
+use crate::simd::endpoint_sort::{LANES, PADDING, differences, sort};
+
+use super::Retest;
+
+/// Set in the id of a lower end: as the sign it makes lower ends sort before upper ones.
+const LOWER: i32 = i32::MIN;
+
+/// The moved boxes are gone through one by one where less than one end in so many belongs to them.
+const WALK_SHARE: usize = 8;
+
+#[inline(always)]
+fn id_of(slot: u32, upper: bool) -> i32 {
+    slot as i32 | if upper { 0 } else { LOWER }
+}
+
+#[inline(always)]
+fn slot_of(id: i32) -> u32 {
+    (id & !LOWER) as u32
+}
+
+/// Where the rank of an end stands in [`AxisList::ranks`].
+#[inline(always)]
+fn rank_place(id: i32) -> usize {
+    2 * slot_of(id) as usize + usize::from(id >= 0)
+}
+
+/// A signed number that orders as the value does.
+#[inline(always)]
+fn signed_key(value: f32) -> i32 {
+    (order_key(value) ^ 1 << 31) as i32
+}
+
+/// The sorted endpoints on one axis.
+#[derive(Debug, Default)]
+pub(super) struct AxisList {
+    /// Values and ids in sorted order, filled up to whole vectors.
+    values: Vec<i32>,
+    ids: Vec<i32>,
+    /// Values and ids in the order of the step before.
+    previous_values: Vec<i32>,
+    previous: Vec<i32>,
+    /// Where the ends of each slot stand, lower then upper.
+    ranks: Vec<u32>,
+    /// The same of the step before; only kept for [`Retest::Between`].
+    old_ranks: Vec<u32>,
+    /// Places whose id changed.
+    changed: Vec<u32>,
+    /// Where the ends of each moved box stood in the step before.
+    from: Vec<[u32; 2]>,
+    /// For sorting from scratch and for merging.
+    packed: Vec<u64>,
+    incoming: Vec<u64>,
+    pub(super) began: Vec<Pair>,
+    pub(super) ended: Vec<Pair>,
+    pub(super) work: Work,
+}
+
+/// What was counted on one axis.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    pub tests: u64,
+    pub splits: u64,
+    pub changed: u64,
+}
+
+/// What a worker needs to know to follow the moves on its axis.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub judge: Judge<'a>,
+    /// Place of the axis in the order of precedence.
+    pub place: usize,
+    pub moved: &'a [u32],
+    pub retest: Retest,
+    /// Most swaps.
+    pub budget: u64,
+}
+
+impl AxisList {
+    /// Sorts the ends of these boxes from scratch.
+    pub fn rebuild(&mut self, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32>) {
+        self.packed.clear();
+        pack_ends(&mut self.packed, aabbs, axis, slots);
+        self.packed.sort_unstable();
+        self.unpack(aabbs.len());
+    }
+
+    /// Takes over what is in `packed`, and every rank with it.
+    fn unpack(&mut self, slots: usize) {
+        let length = self.packed.len().next_multiple_of(LANES);
+        self.values.clear();
+        self.values.extend(self.packed.iter().map(|&packed| unpack(packed).0));
+        self.values.resize(length, PADDING);
+        self.ids.clear();
+        self.ids.extend(self.packed.iter().map(|&packed| unpack(packed).1));
+        self.ids.resize(length, PADDING);
+        self.ranks.resize(2 * slots, 0);
+        for (rank, &packed) in self.packed.iter().enumerate() {
+            self.ranks[rank_place(unpack(packed).1)] = rank as u32;
+        }
+    }
+
+    /// Takes out the boxes for which `dropped` holds.
+    pub fn remove(&mut self, dropped: impl Fn(u32) -> bool, slots: usize) {
+        self.packed.clear();
+        for (&value, &id) in self.values.iter().zip(&self.ids) {
+            if value != PADDING && !dropped(slot_of(id)) {
+                self.packed.push(pack(value, id));
+            }
+        }
+        self.unpack(slots);
+    }
+
+    /// Puts boxes in.
+    pub fn insert(&mut self, fresh: &[u32], aabbs: &[Aabb], axis: usize) {
+        self.incoming.clear();
+        pack_ends(&mut self.incoming, aabbs, axis, fresh.iter().copied());
+        self.incoming.sort_unstable();
+        self.packed.clear();
+        let mut incoming = self.incoming.iter().copied().peekable();
+        for (&value, &id) in self.values.iter().zip(&self.ids) {
+            let packed = pack(value, id);
+            while let Some(next) = incoming.next_if(|&next| next < packed) {
+                self.packed.push(next);
+            }
+            if value != PADDING {
+                self.packed.push(packed);
+            }
+        }
+        self.packed.extend(incoming);
+        self.unpack(aabbs.len());
+    }
+
+    /// Gives the moved boxes their new values, sorts, and retests what changed its rank.
+    pub fn follow(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+        self.began.clear();
+        self.ended.clear();
+        self.work = Work::default();
+        self.previous.clone_from(&self.ids);
+        let few = task.moved.len() * WALK_SHARE < self.ids.len();
+        if few && task.retest == Retest::Passed {
+            self.previous_values.clone_from(&self.values);
+        }
+        self.renew(task);
+        self.sort();
+        self.changed.clear();
+        differences(&self.ids, &self.previous, &mut self.changed);
+        self.work.changed = self.changed.len() as u64;
+        match task.retest {
+            Retest::Passed if few => {
+                self.update_ranks();
+                self.retest_moved(task, lane)
+            }
+            Retest::Passed => self.retest_changed(task, lane),
+            Retest::Between | Retest::All => {
+                self.old_ranks.clone_from(&self.ranks);
+                self.update_ranks();
+                self.retest_boxes(task)
+            }
+        }
+    }
+
+    fn update_ranks(&mut self) {
+        for &place in &self.changed {
+            self.ranks[rank_place(self.ids[place as usize])] = place;
+        }
+    }
+
+    fn renew(&mut self, task: &Task<'_>) {
+        let axis = task.judge.axis(task.place);
+        self.from.clear();
+        for &slot in task.moved {
+            let aabb = &task.judge.now()[slot as usize];
+            let place = 2 * slot as usize;
+            let ranks = [self.ranks[place], self.ranks[place + 1]];
+            self.from.push(ranks);
+            self.values[ranks[0] as usize] = signed_key(aabb.min[axis]);
+            self.values[ranks[1] as usize] = signed_key(aabb.max[axis]);
+        }
+    }
+
+    /// Sorts by vectors; entries that are far from order are sorted from scratch instead.
+    fn sort(&mut self) {
+        let budget = 2 * self.values.len() as u64;
+        if let Some(splits) = sort(&mut self.values, &mut self.ids, budget) {
+            self.work.splits = splits;
+            return;
+        }
+        self.work.splits = budget;
+        self.packed.clear();
+        let entries = self.values.iter().zip(&self.ids);
+        self.packed.extend(entries.map(|(&value, &id)| pack(value, id)));
+        self.packed.sort_unstable();
+        for (place, &packed) in self.packed.iter().enumerate() {
+            (self.values[place], self.ids[place]) = unpack(packed);
+        }
+    }
+
+    /// Each end that moved against those it passed, for when few moved. One that moved right
+    /// looks for them in the new order, one that moved left in the old order, between its old
+    /// value and its new one. Of two ends that changed places exactly one sees the other: call
+    /// the one that was left `e` (from e to e'), the other `q` (from q to q'), so e < q and q' < e'.
+    /// If e < q', then `e` moved right and sees q' on its way; otherwise q' < e, `q` moved left and
+    /// sees e on its way.
+    fn retest_moved(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+        for (&slot, from) in task.moved.iter().zip(&self.from) {
+            for upper in [false, true] {
+                let id = id_of(slot, upper);
+                let to = self.ranks[rank_place(id)] as usize;
+                let from = from[usize::from(upper)] as usize;
+                let (new, old) = (self.values[to], self.previous_values[from]);
+                let passed = if new > old {
+                    passed(&self.values[..to], &self.ids[..to], (old, id))
+                } else {
+                    passed(&self.previous_values[..from], &self.previous[..from], (new, id))
+                };
+                self.work.tests += passed.len() as u64;
+                test_passed(id, new > old, passed, task, lane, &mut self.ended)?;
+            }
+            self.check_budget(task)?;
+        }
+        Ok(())
+    }
+
+    /// Each end that changed its rank against those it passed, for when many moved: memory is
+    /// read forward, and how many were passed is known at once. The same argument holds with
+    /// ranks in the place of values; two ends cannot both be at one rank, but one may come to
+    /// where the other was, so one that moved left looks at what lies strictly between.
+    ///
+    /// Every end gets its new rank, whatever happens.
+    fn retest_changed(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+        let mut result = Ok(());
+        for &place in &self.changed {
+            let (id, to) = (self.ids[place as usize], place as usize);
+            let from = std::mem::replace(&mut self.ranks[rank_place(id)], place) as usize;
+            if result.is_err() {
+                continue;
+            }
+            let right = to > from;
+            let passed = if right { &self.ids[from..to] } else { &self.previous[to + 1..from] };
+            self.work.tests += passed.len() as u64;
+            result = test_passed(id, right, passed, task, lane, &mut self.ended);
+            if self.work.tests > task.budget {
+                result = Err(Stop::Budget);
+            }
+        }
+        result
+    }
+
+    #[inline(always)]
+    fn check_budget(&self, task: &Task<'_>) -> Result<(), Stop> {
+        if self.work.tests > task.budget { Err(Stop::Budget) } else { Ok(()) }
+    }
+
+    /// The thesis's methods. The first: each changed box against those with an end between its
+    /// own ends, in the new order and in the old, and on the way from the one to the other. The
+    /// second: each changed box against every other.
+    fn retest_boxes(&mut self, task: &Task<'_>) -> Result<(), Stop> {
+        for place in 0..self.changed.len() {
+            let Some(slot) = self.first_mention(place) else { continue };
+            if task.retest == Retest::All {
+                self.work.tests += self.ids.len() as u64;
+                changed_pairs(slot, &self.ids, task, &mut self.began, &mut self.ended);
+            } else {
+                let old = &self.old_ranks[2 * slot as usize..][..2];
+                let new = &self.ranks[2 * slot as usize..][..2];
+                let range = old[0].min(new[0]) as usize..=old[1].max(new[1]) as usize;
+                self.work.tests += 2 * (range.end() - range.start() + 1) as u64;
+                for order in [&self.ids, &self.previous] {
+                    let order = &order[range.clone()];
+                    changed_pairs(slot, order, task, &mut self.began, &mut self.ended);
+                }
+            }
+            if self.work.tests > task.budget {
+                return Err(Stop::Budget);
+            }
+        }
+        Ok(())
+    }
+
+    /// The box of a changed end, unless its other end speaks for it.
+    fn first_mention(&self, place: usize) -> Option<u32> {
+        let id = self.ids[self.changed[place] as usize];
+        let lower = rank_place(id | LOWER);
+        let lower_changed = self.ranks[lower] != self.old_ranks[lower];
+        (id < 0 || !lower_changed).then_some(slot_of(id))
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let orders = [&self.values, &self.ids, &self.previous_values, &self.previous];
+        let words = orders.map(Vec::capacity);
+        let ranks = [&self.ranks, &self.old_ranks, &self.changed].map(Vec::capacity);
+        let pairs = self.began.capacity() + self.ended.capacity();
+        let packed = self.packed.capacity() + self.incoming.capacity();
+        words.iter().chain(&ranks).sum::<usize>() * 4 + (pairs + packed + self.from.capacity()) * 8
+    }
+
+    /// Panics where the list is not the sorted list of the ends of these boxes.
+    pub fn validate(&self, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32>) {
+        let mut expected = Vec::new();
+        crate::broad::endpoint::fill_sorted(&mut expected, aabbs, axis, slots);
+        let entries = self.values.iter().zip(&self.ids).filter(|(value, _)| **value != PADDING);
+        let found: Vec<(i32, i32)> = entries.map(|(&value, &id)| (value, id)).collect();
+        let entry = |end: &Endpoint| (signed_key(end.value()), id_of(end.slot(), end.is_upper()));
+        assert!(
+            found.iter().copied().eq(expected.iter().map(entry)),
+            "axis {axis}: the list is not the sorted ends of the boxes"
+        );
+        for (rank, &(_, id)) in found.iter().enumerate() {
+            assert_eq!(self.ranks[rank_place(id)], rank as u32, "axis {axis}: a rank is wrong");
+        }
+    }
+}
+
+/// The ids at the end of a sorted list whose entries are greater than `bound`.
+#[inline(always)]
+fn passed<'a>(values: &[i32], ids: &'a [i32], bound: (i32, i32)) -> &'a [i32] {
+    let mut start = ids.len();
+    while start > 0 && (values[start - 1], ids[start - 1]) > bound {
+        start -= 1;
+    }
+    &ids[start..]
+}
+
+/// An end against those it has passed. An upper end that moves right, or a lower one that moves
+/// left, begins pairs; the others end them.
+#[inline(always)]
+fn test_passed(
+    id: i32,
+    right: bool,
+    passed: &[i32],
+    task: &Task<'_>,
+    lane: &mut Lane,
+    ended: &mut Vec<Pair>,
+) -> Result<(), Stop> {
+    let gain = right == (id >= 0);
+    let boxes = if gain { task.judge.now() } else { task.judge.then() };
+    let slot = slot_of(id);
+    let moved = boxes[slot as usize];
+    for &end in passed {
+        let other = slot_of(end);
+        // Ends of the same kind are tested in vain: which they are is left to chance, and a
+        // missed branch costs more.
+        if !(moved.overlaps(&boxes[other as usize]) & (id ^ end < 0)) {
+            continue;
+        }
+        let (lower, upper) = if id < 0 { (slot, other) } else { (other, slot) };
+        if gain && task.judge.gains(task.place, lower, upper) {
+            lane.push(lower, upper)?;
+        } else if !gain && task.judge.loses(task.place, lower, upper) {
+            ended.push(Pair::new(BoxId::new(lower), BoxId::new(upper)));
+        }
+    }
+    Ok(())
+}
+
+/// The pairs of a box with those in a list of ends that began or ended.
+fn changed_pairs(
+    slot: u32,
+    ends: &[i32],
+    task: &Task<'_>,
+    began: &mut Vec<Pair>,
+    ended: &mut Vec<Pair>,
+) {
+    let (now, then) = (task.judge.now(), task.judge.then());
+    let (here, before) = (now[slot as usize], then[slot as usize]);
+    for other in ends.iter().filter(|&&end| end != PADDING).map(|&end| slot_of(end)) {
+        let overlap = here.overlaps(&now[other as usize]);
+        if overlap == before.overlaps(&then[other as usize]) || other == slot {
+            continue;
+        }
+        let pair = Pair::new(BoxId::new(slot), BoxId::new(other));
+        if task.judge.began(slot, other) {
+            began.push(pair);
+        } else if task.judge.ended(slot, other) {
+            ended.push(pair);
+        }
+    }
+}
+
+fn pack_ends(packed: &mut Vec<u64>, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32>) {
+    for slot in slots {
+        let aabb = &aabbs[slot as usize];
+        packed.push(pack(signed_key(aabb.min[axis]), id_of(slot, false)));
+        packed.push(pack(signed_key(aabb.max[axis]), id_of(slot, true)));
+    }
+}
+
+/// A word that orders by value, then by id.
+#[inline(always)]
+fn pack(value: i32, id: i32) -> u64 {
+    u64::from(value as u32 ^ 1 << 31) << 32 | u64::from(id as u32 ^ 1 << 31)
+}
+
+#[inline(always)]
+fn unpack(packed: u64) -> (i32, i32) {
+    (((packed >> 32) as u32 ^ 1 << 31) as i32, (packed as u32 ^ 1 << 31) as i32)
+}

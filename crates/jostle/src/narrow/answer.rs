@@ -1,0 +1,208 @@
+//! What the narrow phase answers, and the one tolerance that all its methods share.
+
+use glam::DVec3;
+
+/// Two shapes touch when their signed distance is at most this share of their size, the sum of their
+/// bounding radii, on either side of zero. Every algorithm classifies by it. It lies well above what
+/// f64 loses in one query and below every accuracy that is promised.
+pub const TOUCH: f64 = 1e-10;
+
+/// Lengths below this count as nothing at any size: their squares leave the range of f64.
+const NOTHING: f64 = 1e-140;
+
+/// The distance or depth up to which shapes of a size touch.
+#[inline]
+pub(crate) fn touch_tolerance(size: f64) -> f64 {
+    TOUCH * size + NOTHING
+}
+
+/// How two shapes lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Apart by more than the tolerance: the distance is positive, the depth zero.
+    Separated,
+    /// Within the tolerance of touching: distance and depth are both zero.
+    Touching,
+    /// Overlapping by more than the tolerance: the depth is positive, the distance zero.
+    Overlapping,
+}
+
+impl Status {
+    /// The name used in files: `separated`, `touching` or `overlapping`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Separated => "separated",
+            Status::Touching => "touching",
+            Status::Overlapping => "overlapping",
+        }
+    }
+
+    /// The classification of a signed distance (negative inside) for shapes of a size.
+    #[inline]
+    pub fn of(signed: f64, size: f64) -> Status {
+        let tolerance = touch_tolerance(size);
+        if signed > tolerance {
+            Status::Separated
+        } else if signed < -tolerance {
+            Status::Overlapping
+        } else {
+            Status::Touching
+        }
+    }
+}
+
+/// How an answer came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// A closed form: exact up to rounding.
+    Closed,
+    /// An iteration whose certified bounds met.
+    Converged,
+    /// Rounding stopped the iteration early; the bound says how near it came.
+    Stalled,
+    /// The step limit stopped the iteration early; the bound says how near it came.
+    StepLimit,
+}
+
+/// Which algorithm answers. `Auto` is right for use; the others are for tests and study, and are
+/// ignored where they do not apply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Closed forms where they exist, else GJK, then EPA or SAT for depth.
+    #[default]
+    Auto,
+    /// GJK for distance and EPA for depth, even where a closed form exists.
+    GjkEpa,
+    /// GJK for distance and SAT for the depth of polyhedra, spheres and capsules.
+    GjkSat,
+}
+
+/// Settings of a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// Which algorithm answers.
+    pub method: Method,
+    /// Both shapes together are grown by this: distances shrink by it and depths grow.
+    pub margin: f64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { method: Method::Auto, margin: 0.0 }
+    }
+}
+
+/// The answer to a yes-or-no question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Intersection {
+    /// Whether the shapes touch or overlap.
+    pub hit: bool,
+    /// How the answer came about. Anything but an early end is certain up to the tolerance.
+    pub ending: Ending,
+}
+
+/// The nearest points of two shapes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Closest {
+    /// Zero when the shapes touch or overlap.
+    pub distance: f64,
+    /// Unit vector from a to b. Normal and points have no meaning for overlapping shapes.
+    pub normal: DVec3,
+    /// The nearest point of a.
+    pub point_a: DVec3,
+    /// The nearest point of b.
+    pub point_b: DVec3,
+    /// Certified bound on the error of the distance.
+    pub bound: f64,
+    /// How the shapes lie. The depth is not measured: overlap may be called touching.
+    pub status: Status,
+    /// How the answer came to its end.
+    pub ending: Ending,
+}
+
+/// Distance or depth, with the normal and a point on either shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Positive exactly when the shapes are separated.
+    pub distance: f64,
+    /// Positive exactly when the shapes overlap. Moving b by this along the normal separates.
+    pub depth: f64,
+    /// Unit vector from a to b.
+    pub normal: DVec3,
+    /// The point of a nearest to b, or deepest in it.
+    pub point_a: DVec3,
+    /// The point of b nearest to a, or deepest in it.
+    pub point_b: DVec3,
+    /// Certified bound on the error of the distance or depth.
+    pub bound: f64,
+    /// Which of the two is positive, or neither.
+    pub status: Status,
+    /// How the answer came to its end.
+    pub ending: Ending,
+}
+
+impl Contact {
+    /// Distance less depth: negative when overlapping.
+    pub fn signed_distance(&self) -> f64 {
+        self.distance - self.depth
+    }
+}
+
+/// A signed answer in some frame, before it is classified.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signed {
+    /// Distance, or depth with a minus.
+    pub signed: f64,
+    /// Unit vector from the first shape to the second.
+    pub normal: DVec3,
+    /// The point on the first shape.
+    pub on_a: DVec3,
+    /// The point on the second, set last: `signed` along the normal from the first.
+    pub on_b: DVec3,
+    /// Certified error bound.
+    pub bound: f64,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Signed {
+    /// Grows both shapes by radii: the point moves to the grown surface.
+    #[inline]
+    pub fn grown(mut self, radius_a: f64, radius_b: f64) -> Signed {
+        self.on_a += self.normal * radius_a;
+        self.signed -= radius_a + radius_b;
+        self
+    }
+
+    /// Sets the second point, once the first one is final.
+    #[inline]
+    pub fn with_other_point(mut self) -> Signed {
+        self.on_b = self.on_a + self.normal * self.signed;
+        self
+    }
+
+    /// The same answer with the shapes exchanged.
+    #[inline]
+    pub fn mirrored(mut self) -> Signed {
+        std::mem::swap(&mut self.on_a, &mut self.on_b);
+        self.normal = -self.normal;
+        self
+    }
+
+    /// The classified answer, for shapes of a size.
+    pub fn contact(&self, size: f64) -> Contact {
+        let status = Status::of(self.signed, size);
+        let separated = status == Status::Separated;
+        let overlapping = status == Status::Overlapping;
+        Contact {
+            distance: if separated { self.signed } else { 0.0 },
+            depth: if overlapping { -self.signed } else { 0.0 },
+            normal: self.normal,
+            point_a: self.on_a,
+            point_b: self.on_b,
+            bound: self.bound,
+            status,
+            ending: self.ending,
+        }
+    }
+}

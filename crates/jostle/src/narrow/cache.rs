@@ -1,0 +1,125 @@
+//! What a pair remembers from one frame to the next.
+//!
+//! Near shapes move little between two frames, so the last simplex nearly always still holds the
+//! nearest features and the last axis still separates. An entry keeps the vertex numbers of that
+//! simplex (its corners are placed anew with the new poses), the axis, and the vertices where hill
+//! climbing starts. Overlapping polyhedra also keep the polytope of EPA, which mostly still
+//! holds the origin: then neither GJK nor most of EPA is needed. A memory never changes an answer beyond rounding: a stale entry only costs steps.
+
+use super::epa::Shell;
+use super::pair::Cores;
+use super::simplex::Simplex;
+use glam::DVec3;
+
+/// The memory of one pair. Keep it from the pair's beginning to its end, and only for that pair.
+#[derive(Clone, Debug)]
+pub struct PairCache {
+    /// False for single queries, which do not pay for remembering.
+    remembers: bool,
+    /// The last polytope of EPA, while polyhedra overlap.
+    shell: Shell,
+    /// Vertices of the last simplex's corners.
+    ids: [[u32; 2]; 4],
+    count: u8,
+    /// Whether the canonical order was the caller's order reversed.
+    swapped: bool,
+    /// Vertices where the next support search starts.
+    hints: [u32; 2],
+    /// From b to a in the frame of the first shape; zero when unknown.
+    axis: DVec3,
+}
+
+impl Default for PairCache {
+    fn default() -> PairCache {
+        PairCache::new()
+    }
+}
+
+impl PairCache {
+    /// An empty memory: the first query starts cold.
+    pub fn new() -> PairCache {
+        PairCache { remembers: true, ..PairCache::unused() }
+    }
+
+    /// For a single query: nothing comes in, nothing is kept.
+    #[inline]
+    pub(crate) const fn unused() -> PairCache {
+        PairCache {
+            remembers: false,
+            shell: Shell::new(),
+            ids: [[0; 2]; 4],
+            count: 0,
+            swapped: false,
+            hints: [0; 2],
+            axis: DVec3::ZERO,
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.axis = DVec3::ZERO;
+        self.shell.clear();
+    }
+
+    /// The polytope of the last frame, if there is one.
+    pub(crate) fn shell(&self) -> Option<&Shell> {
+        (!self.shell.is_empty()).then_some(&self.shell)
+    }
+
+    /// Forgets the polytope alone.
+    pub(crate) fn forget_shell(&mut self) {
+        self.shell.clear();
+    }
+
+    /// Where to keep the polytope of this frame, if it is wanted.
+    pub(crate) fn shell_to_keep(&mut self) -> Option<&mut Shell> {
+        self.remembers.then_some(&mut self.shell)
+    }
+
+    /// Turns the entry to the order of this frame.
+    pub(crate) fn orient(&mut self, swapped: bool) {
+        if self.swapped != swapped {
+            // The frame of the other shape is not known here: only what has no frame survives.
+            self.axis = DVec3::ZERO;
+            self.shell.clear();
+            self.hints.swap(0, 1);
+            self.ids.iter_mut().for_each(|ids| ids.swap(0, 1));
+            self.swapped = swapped;
+        }
+    }
+
+    /// Puts the simplex to start from, placed by the poses of this frame, into an empty one; it
+    /// stays empty when cold or curved.
+    #[inline]
+    pub(crate) fn fill(&self, cores: &Cores<'_>, simplex: &mut Simplex) {
+        for &ids in &self.ids[..usize::from(self.count)] {
+            match cores.corner(ids) {
+                Some(corner) => simplex.push(corner),
+                None => return simplex.clear(),
+            }
+        }
+    }
+
+    pub(crate) fn axis(&self) -> DVec3 {
+        self.axis
+    }
+
+    pub(crate) fn hints(&self) -> [u32; 2] {
+        self.hints
+    }
+
+    /// Remembers the end of a run.
+    #[inline]
+    pub(crate) fn keep(&mut self, simplex: &Simplex, axis: DVec3, hints: [u32; 2]) {
+        if !self.remembers {
+            return;
+        }
+        self.count = simplex.corners().len() as u8;
+        for (ids, corner) in self.ids.iter_mut().zip(simplex.corners()) {
+            *ids = corner.ids;
+        }
+        self.axis = axis;
+        self.hints = hints;
+    }
+}

@@ -1,0 +1,121 @@
+//! Closed forms for spheres, capsules and boxes. Each is exact up to rounding and costs less than one
+//! step of GJK.
+//!
+//! All work on the cores (a point, a segment, a box) in the frame of the first shape and leave the
+//! radii to the caller. When the cores cross, the shortest way out is across both of them: the face
+//! of the box, or the common perpendicular of two segments.
+
+use super::answer::{Ending, Signed};
+use crate::shape::PoseMatrix;
+use glam::DVec3;
+
+/// Distance of cores, relative to the size, under which they count as crossing.
+const CROSSING: f64 = 1e-12;
+
+/// The value, kept within `-half..=half`. Unlike `clamp` it bears a hand-made shape with a size
+/// below zero or NaN.
+#[inline(always)]
+fn limited(value: f64, half: f64) -> f64 {
+    value.max(-half).min(half)
+}
+
+fn closed(signed: f64, normal: DVec3, on_a: DVec3, size: f64) -> Signed {
+    let bound = 8.0 * f64::EPSILON * size;
+    Signed { signed, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
+}
+
+/// Two points: the first at the origin, the second at `b`. Coincident ones part along x.
+#[inline]
+pub(crate) fn point_point(b: DVec3, size: f64) -> Signed {
+    let distance = b.length();
+    let normal = if distance > 0.0 { b / distance } else { DVec3::X };
+    closed(distance, normal, DVec3::ZERO, size + distance)
+}
+
+/// A segment along y and a point.
+#[inline]
+pub(crate) fn segment_point(half: f64, b: DVec3, size: f64) -> Signed {
+    let on_a = DVec3::new(0.0, limited(b.y, half), 0.0);
+    let offset = b - on_a;
+    let distance = offset.length();
+    let normal = if distance > CROSSING * size { offset / distance } else { DVec3::X };
+    let signed = if distance > CROSSING * size { distance } else { 0.0 };
+    closed(signed, normal, on_a, size + distance)
+}
+
+/// A box and a point, which may be inside.
+#[inline]
+pub(crate) fn box_point(half: DVec3, b: DVec3, size: f64) -> Signed {
+    let on_a = b.max(-half).min(half);
+    let offset = b - on_a;
+    let distance = offset.length();
+    if distance > CROSSING * size {
+        return closed(distance, offset / distance, on_a, size + distance);
+    }
+    let room = half - b.abs();
+    let axis = (0..3).fold(0, |best, axis| if room[axis] < room[best] { axis } else { best });
+    let mut normal = DVec3::ZERO;
+    normal[axis] = if b[axis] < 0.0 { -1.0 } else { 1.0 };
+    closed(-room[axis], normal, b + normal * room[axis], size)
+}
+
+/// Two segments: the first along y, the second along y of the given pose.
+#[inline]
+pub(crate) fn segment_segment(half_a: f64, half_b: f64, pose: &PoseMatrix, size: f64) -> Signed {
+    let direction = pose.rotation.y_axis;
+    let along_a = nearest_on_first(half_a, half_b, direction, pose.translation);
+    let on_a = DVec3::new(0.0, along_a, 0.0);
+    let along_b = limited((on_a - pose.translation).dot(direction), half_b);
+    let offset = pose.translation + direction * along_b - on_a;
+    let distance = offset.length();
+    if distance > CROSSING * size {
+        return closed(distance, offset / distance, on_a, size + distance);
+    }
+    let across = DVec3::Y.cross(direction);
+    let normal = if across.length_squared() > 1e-24 { across.normalize() } else { DVec3::X };
+    closed(0.0, normal, on_a, size)
+}
+
+/// Place on the first segment of the pair of nearest points.
+#[inline]
+fn nearest_on_first(half_a: f64, half_b: f64, direction: DVec3, center: DVec3) -> f64 {
+    // The squared sine of the angle, without cancellation for nearly parallel segments.
+    let sine = direction.x * direction.x + direction.z * direction.z;
+    if sine < 1e-6 {
+        return nearest_of_nearly_parallel(half_a, half_b, direction, center, sine);
+    }
+    let cosine = direction.y;
+    let along = center.dot(direction);
+    let on_a = limited((center.y - cosine * along) / sine, half_a);
+    let on_b = limited(on_a * cosine - along, half_b);
+    limited(center.y + on_b * cosine, half_a)
+}
+
+/// Nearly parallel segments: the inner solution is ill-conditioned, so that all ends compete with it.
+#[cold]
+fn nearest_of_nearly_parallel(
+    half_a: f64,
+    half_b: f64,
+    direction: DVec3,
+    center: DVec3,
+    sine: f64,
+) -> f64 {
+    let along = center.dot(direction);
+    let inner = if sine > 0.0 { (center.y - direction.y * along) / sine } else { 0.0 };
+    let mut best = (f64::INFINITY, 0.0);
+    let ends_of_b = [-half_b, half_b].map(|end| center.y + direction.y * end);
+    // The middle of the shared stretch comes first: it wins among equals.
+    let low = (-half_a).max(ends_of_b[0].min(ends_of_b[1]));
+    let high = half_a.min(ends_of_b[0].max(ends_of_b[1]));
+    let middle = 0.5 * (low + high);
+    for place in [middle, inner, -half_a, half_a, ends_of_b[0], ends_of_b[1]] {
+        let on_a = limited(place, half_a);
+        let point = DVec3::new(0.0, on_a, 0.0);
+        let on_b = limited((point - center).dot(direction), half_b);
+        let distance = (center + direction * on_b - point).length_squared();
+        if distance < best.0 {
+            best = (distance, on_a);
+        }
+    }
+    best.1
+}

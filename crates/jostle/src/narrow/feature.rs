@@ -1,0 +1,219 @@
+//! The vertex, edge or face of a shape that lies furthest in a direction, up to some slack.
+//!
+//! Corners carry numbers that depend on the shape alone, so that they stay the same from frame to
+//! frame. Discs are seen as octagons with fixed corners. Hull faces with more than
+//! [`Feature::CAPACITY`] corners are thinned out evenly: a manifold keeps four points in the end.
+
+use super::pair::Core;
+use crate::shape::{Hull, PoseMatrix, Shape};
+use glam::DVec3;
+
+/// Corners in order round the feature: one for a vertex, two for an edge, more for a face.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Feature {
+    points: [DVec3; Feature::CAPACITY],
+    ids: [u32; Feature::CAPACITY],
+    len: usize,
+}
+
+impl Feature {
+    pub const CAPACITY: usize = 24;
+
+    fn new() -> Feature {
+        Feature { points: [DVec3::ZERO; Self::CAPACITY], ids: [0; Self::CAPACITY], len: 0 }
+    }
+
+    fn push(&mut self, point: DVec3, id: u32) {
+        if self.len < Self::CAPACITY {
+            self.points[self.len] = point;
+            self.ids[self.len] = id;
+            self.len += 1;
+        }
+    }
+
+    pub fn points(&self) -> &[DVec3] {
+        &self.points[..self.len]
+    }
+
+    pub fn ids(&self) -> &[u32] {
+        &self.ids[..self.len]
+    }
+
+    /// The same feature placed by a pose.
+    pub fn placed(mut self, pose: &PoseMatrix) -> Feature {
+        self.points[..self.len].iter_mut().for_each(|point| *point = pose.apply(*point));
+        self
+    }
+
+    /// The feature of a core furthest along a unit direction. `slack` is the sine of the angle by
+    /// which edges and faces may lean.
+    pub fn of(core: &Core<'_>, direction: DVec3, slack: f64) -> Feature {
+        let mut feature = Feature::new();
+        match core {
+            Core::Point => feature.push(DVec3::ZERO, 0),
+            Core::Segment(half) => feature.segment(*half, direction, slack),
+            Core::Box(half) => feature.cuboid(*half, direction, slack),
+            Core::Triangle(points) => feature.triangle(points, direction, slack),
+            Core::Hull(hull) => feature.hull(hull, direction, slack),
+            Core::Curved(Shape::Cylinder { radius, half_height }) => {
+                feature.cylinder(*radius, *half_height, direction, slack);
+            }
+            Core::Curved(Shape::Cone { radius, half_height }) => {
+                feature.cone(*radius, *half_height, direction, slack);
+            }
+            Core::Curved(shape) => feature.push(shape.core_support(direction), 0),
+        }
+        // Only a hand-made shape that is no number gets here with nothing.
+        if feature.len == 0 {
+            feature.push(DVec3::ZERO, 0);
+        }
+        feature
+    }
+
+    fn segment(&mut self, half: f64, direction: DVec3, slack: f64) {
+        if direction.y > -slack {
+            self.push(DVec3::new(0.0, half, 0.0), 0);
+        }
+        if direction.y < slack {
+            self.push(DVec3::new(0.0, -half, 0.0), 1);
+        }
+    }
+
+    fn cuboid(&mut self, half: DVec3, direction: DVec3, slack: f64) {
+        // An axis without extent would only double the corners.
+        let free = [0, 1, 2].map(|axis| direction[axis].abs() <= slack && half[axis] > 0.0);
+        let vertex = |id: u32| Core::Box(half).vertex(id).unwrap_or_default();
+        let fixed = (0..3).filter(|&axis| !free[axis] && direction[axis] < 0.0);
+        let base: u32 = fixed.map(|axis| 1 << axis).sum();
+        let bits: Vec3Bits = (0..3).filter(|&axis| free[axis]).map(|axis| 1 << axis).into();
+        let ring: &[u32] = match *bits.as_slice() {
+            [one] => &[0, one],
+            [one, two] => &[0, one, one | two, two],
+            _ => &[0],
+        };
+        ring.iter().for_each(|bits| self.push(vertex(base | bits), base | bits));
+    }
+
+    fn triangle(&mut self, points: &[DVec3; 3], direction: DVec3, slack: f64) {
+        let dots = points.map(|point| point.dot(direction));
+        let top = dots[0].max(dots[1]).max(dots[2]);
+        let best = dots.iter().position(|&dot| dot == top).unwrap_or(0);
+        for (id, point) in points.iter().enumerate() {
+            if top - dots[id] <= slack * point.distance(points[best]) {
+                self.push(*point, id as u32);
+            }
+        }
+    }
+
+    fn hull(&mut self, hull: &Hull, direction: DVec3, slack: f64) {
+        let best = hull.support_index(direction);
+        let top = hull.vertices()[best as usize];
+        let level = |&&vertex: &&u32| {
+            let offset = top - hull.vertices()[vertex as usize];
+            offset.dot(direction) <= slack * offset.length()
+        };
+        let beside: Vec<u32> = hull.neighbours(best).iter().filter(level).copied().collect();
+        if beside.len() >= 2 && hull.dimension() >= 2 && self.hull_face(hull, direction, slack) {
+            return;
+        }
+        self.push(top, best);
+        let lowest = |a: &&u32, b: &&u32| {
+            let height = |v: u32| hull.vertices()[v as usize].dot(direction);
+            height(**a).total_cmp(&height(**b))
+        };
+        if let Some(&other) = beside.iter().max_by(lowest) {
+            self.push(hull.vertices()[other as usize], other);
+        }
+    }
+
+    /// Pushes the face that looks most along the direction, if it leans by no more than the slack.
+    fn hull_face(&mut self, hull: &Hull, direction: DVec3, slack: f64) -> bool {
+        let facing = |face: &usize| hull.face_normal(*face).dot(direction);
+        let best = (0..hull.face_count()).max_by(|a, b| facing(a).total_cmp(&facing(b)));
+        let Some(face) = best.filter(|face| {
+            facing(face) > 0.0 && hull.face_normal(*face).cross(direction).length() <= slack
+        }) else {
+            return false;
+        };
+        let corners = hull.face_vertices(face);
+        let every = corners.len().div_ceil(Self::CAPACITY).max(1);
+        for &vertex in corners.iter().step_by(every) {
+            self.push(hull.vertices()[vertex as usize], vertex);
+        }
+        true
+    }
+
+    fn disc(&mut self, radius: f64, height: f64, first_id: u32) {
+        let diagonal = radius * std::f64::consts::FRAC_1_SQRT_2;
+        let steps = [
+            (radius, 0.0),
+            (diagonal, diagonal),
+            (0.0, radius),
+            (-diagonal, diagonal),
+            (-radius, 0.0),
+            (-diagonal, -diagonal),
+            (0.0, -radius),
+            (diagonal, -diagonal),
+        ];
+        for (id, (x, z)) in (first_id..).zip(steps) {
+            self.push(DVec3::new(x, height, z), id);
+        }
+    }
+
+    fn cylinder(&mut self, radius: f64, half: f64, direction: DVec3, slack: f64) {
+        let across = direction.x.hypot(direction.z);
+        let end = if direction.y < 0.0 { -half } else { half };
+        if across <= slack {
+            self.disc(radius, end, if direction.y < 0.0 { 16 } else { 8 });
+            return;
+        }
+        let rim = DVec3::new(direction.x, 0.0, direction.z) * (radius / across);
+        if direction.y > -slack {
+            self.push(rim + DVec3::new(0.0, half, 0.0), 0);
+        }
+        if direction.y < slack {
+            self.push(rim - DVec3::new(0.0, half, 0.0), 1);
+        }
+    }
+
+    fn cone(&mut self, radius: f64, half: f64, direction: DVec3, slack: f64) {
+        let across = direction.x.hypot(direction.z);
+        if across <= slack && direction.y < 0.0 {
+            self.disc(radius, -half, 16);
+            return;
+        }
+        let apex = DVec3::new(0.0, half, 0.0);
+        let outward = if across > 0.0 { radius / across } else { 0.0 };
+        let rim = DVec3::new(direction.x * outward, -half, direction.z * outward);
+        let lean = (apex - rim).dot(direction) / (apex - rim).length().max(f64::MIN_POSITIVE);
+        if lean > -slack {
+            self.push(apex, 0);
+        }
+        if lean < slack {
+            self.push(rim, 1);
+        }
+    }
+}
+
+/// The free axes of a box, as bits.
+struct Vec3Bits {
+    bits: [u32; 3],
+    len: usize,
+}
+
+impl Vec3Bits {
+    fn as_slice(&self) -> &[u32] {
+        &self.bits[..self.len]
+    }
+}
+
+impl<I: Iterator<Item = u32>> From<I> for Vec3Bits {
+    fn from(bits: I) -> Vec3Bits {
+        let mut all = Vec3Bits { bits: [0; 3], len: 0 };
+        for bit in bits {
+            all.bits[all.len] = bit;
+            all.len += 1;
+        }
+        all
+    }
+}

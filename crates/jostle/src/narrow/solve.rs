@@ -1,0 +1,498 @@
+//! The one decision behind every question: which method answers for a pair, and what it says.
+//!
+//! Distance and depth are one signed number. Each pair of kinds has one way to find it, whatever was
+//! asked; a question only decides how early that way may end. So no two questions can contradict
+//! each other.
+
+use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
+use super::box_box::{self, Axes};
+use super::cache::PairCache;
+use super::gjk::{self, Difference, End};
+use super::pair::{Core, Cores, must_swap, relative};
+use super::simplex::Simplex;
+use super::{closed, epa, half_space, isa_gjk, sat, witness};
+use crate::shape::{Pose, Shape};
+use glam::DVec3;
+use std::cell::RefCell;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// Touch or not.
+    Boolean,
+    /// The distance if there is one.
+    Distance,
+    /// Distance or depth.
+    Contact,
+}
+
+/// A question.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub goal: Goal,
+    pub options: Options,
+    /// Pairs proven to be further apart than this get no answer.
+    pub reach: f64,
+}
+
+/// A shape in its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed<'a> {
+    pub shape: &'a Shape,
+    pub pose: &'a Pose,
+}
+
+/// Gap of the bounds, relative to the size, at which iterations on polyhedra end.
+const POLYHEDRAL_GAP: f64 = 1e-13;
+/// The same for curved shapes, which approach their answer without ever reaching it.
+const CURVED_GAP: f64 = 2e-11;
+/// The same for the depth of curved shapes, where every digit takes a dozen more corners.
+const CURVED_DEPTH_GAP: f64 = 1e-9;
+/// Most steps of GJK; polyhedra end after ten, needles and thin curved shapes after a hundred.
+const GJK_STEPS: u32 = 256;
+/// Most corners of a polytope.
+const EPA_CORNERS: usize = 192;
+
+/// Most steps of the descent after EPA.
+const DESCENT_STEPS: u32 = 40;
+
+thread_local! {
+    static POLYTOPE: RefCell<epa::Polytope> = RefCell::default();
+}
+
+/// The size that tolerances refer to: the sum of the bounding radii, without half-spaces.
+#[inline]
+pub(crate) fn size_of(a: &Shape, b: &Shape) -> f64 {
+    let radius = |shape: &Shape| if shape.is_bounded() { shape.bounding_radius() } else { 0.0 };
+    radius(a) + radius(b)
+}
+
+/// Answers in the world's frame. `None`: proven to be further apart than the reach.
+pub(crate) fn solve(
+    a: Placed<'_>,
+    b: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
+    let offset = b.pose.translation() - a.pose.translation();
+    if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
+        && offset.length_squared() > 1e-200
+    {
+        return spheres(a.pose, *first, b.pose, *second, request);
+    }
+    let swapped = must_swap(a.shape, a.pose, b.shape, b.pose);
+    cache.orient(swapped);
+    let (first, second) = if swapped { (b, a) } else { (a, b) };
+    let answer = solve_ordered(first, second, request, cache)?;
+    Some(if swapped { answer.mirrored() } else { answer })
+}
+
+/// Spheres apart from each other's centers need no order: every step mirrors by itself.
+#[inline]
+fn spheres(
+    pose_a: &Pose,
+    radius_a: f64,
+    pose_b: &Pose,
+    radius_b: f64,
+    request: &Request,
+) -> Option<Signed> {
+    let offset = pose_b.translation() - pose_a.translation();
+    let distance = offset.length();
+    let normal = offset / distance;
+    let margin = 0.5 * request.options.margin;
+    let (radius_a, radius_b) = (radius_a + margin, radius_b + margin);
+    let answer = Signed {
+        signed: distance - (radius_a + radius_b),
+        normal,
+        on_a: pose_a.translation() + normal * radius_a,
+        on_b: pose_b.translation() - normal * radius_b,
+        bound: 8.0 * f64::EPSILON * (distance + radius_a + radius_b),
+        ending: Ending::Closed,
+    };
+    within(answer, request)
+}
+
+fn solve_ordered(
+    a: Placed<'_>,
+    b: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
+    if let Shape::Compound(_) = b.shape {
+        return pieces(b, a, request).map(Signed::mirrored);
+    }
+    match a.shape {
+        Shape::Compound(_) => pieces(a, b, request),
+        Shape::HalfSpace { normal, offset } => {
+            let answer = half_space::half_space_any(*normal, *offset, a.pose, b.shape, b.pose);
+            within(answer.grown(0.0, request.options.margin).with_other_point(), request)
+        }
+        _ => convex(a, b, request, cache),
+    }
+}
+
+/// Drops answers beyond the reach.
+fn within(answer: Signed, request: &Request) -> Option<Signed> {
+    (answer.signed <= request.reach).then_some(answer)
+}
+
+/// A compound against anything: the least signed distance over its pieces, the first among equals.
+/// Pieces whose bounding spheres are further away than the best answer are skipped.
+fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<Signed> {
+    let Shape::Compound(parts) = compound.shape else { return None };
+    let mut best: Option<Signed> = None;
+    let mut request = *request;
+    for piece in parts.pieces() {
+        let pose = compound.pose.compose(&piece.pose);
+        let placed = Placed { shape: &piece.shape, pose: &pose };
+        if spheres_apart(placed, other, request.reach + request.options.margin) {
+            continue;
+        }
+        let answer = solve(placed, other, &request, &mut PairCache::unused());
+        if let Some(answer) = answer
+            && best.is_none_or(|best| answer.signed < best.signed)
+        {
+            best = Some(answer);
+            request.reach = answer.signed.max(0.0);
+        }
+    }
+    best
+}
+
+/// Whether the bounding spheres are further apart than the reach.
+pub(crate) fn spheres_apart(a: Placed<'_>, b: Placed<'_>, reach: f64) -> bool {
+    let radii = a.shape.bounding_radius() + b.shape.bounding_radius();
+    let centers = (b.pose.translation() - a.pose.translation())
+        + b.pose.apply_vector(b.shape.center())
+        - a.pose.apply_vector(a.shape.center());
+    // An infinite radius or reach compares false, as it should.
+    centers.length() > (radii + reach) * (1.0 + 1e-12)
+}
+
+/// A pair of bounded convex shapes in the frame of the first.
+struct Ready<'a> {
+    cores: Cores<'a>,
+    radii: [f64; 2],
+    size: f64,
+    /// From b's center to a's.
+    between: DVec3,
+}
+
+fn convex(
+    a: Placed<'_>,
+    b: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
+    let size = size_of(a.shape, b.shape);
+    let radii = [a.shape.margin(), b.shape.margin() + request.options.margin];
+    if let (Shape::Sphere { .. }, Shape::Sphere { .. }) = (a.shape, b.shape) {
+        let offset = b.pose.translation() - a.pose.translation();
+        let mut answer = closed::point_point(offset, size).grown(radii[0], radii[1]);
+        answer.on_a += a.pose.translation();
+        return within(answer.with_other_point(), request);
+    }
+    let b_in_a = relative(a.pose, b.pose);
+    let mut ready = Ready {
+        radii,
+        size,
+        between: a.shape.center() - b_in_a.apply(b.shape.center()),
+        cores: Cores {
+            a: Core::of(a.shape),
+            b: Core::of(b.shape),
+            b_in_a,
+            hints: cache.hints(),
+            searches: 0,
+        },
+    };
+    let answer = ready.answer(request, cache)?;
+    let placed = Signed {
+        normal: a.pose.apply_vector(answer.normal),
+        on_a: a.pose.apply(answer.on_a),
+        ..answer
+    };
+    Some(placed.with_other_point())
+}
+
+impl Ready<'_> {
+    fn answer(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        if request.options.method == Method::Auto
+            && let Some(cores) = self.closed_form()
+        {
+            return within(cores.grown(self.radii[0], self.radii[1]), request);
+        }
+        if let (Core::Box(half_a), Core::Box(half_b), Method::Auto) =
+            (self.cores.a, self.cores.b, request.options.method)
+        {
+            return self.boxes(half_a, half_b, request, cache);
+        }
+        if request.goal == Goal::Boolean {
+            return self.boolean(request, cache);
+        }
+        self.iterate(request, cache)
+    }
+
+    fn closed_form(&self) -> Option<Signed> {
+        let (pose, size) = (&self.cores.b_in_a, self.size);
+        match (self.cores.a, self.cores.b) {
+            (Core::Point, Core::Point) => Some(closed::point_point(pose.translation, size)),
+            (Core::Segment(half), Core::Point) => {
+                Some(closed::segment_point(half, pose.translation, size))
+            }
+            (Core::Segment(a), Core::Segment(b)) => Some(closed::segment_segment(a, b, pose, size)),
+            (Core::Box(half), Core::Point) => Some(closed::box_point(half, pose.translation, size)),
+            _ => None,
+        }
+    }
+
+    fn boxes(
+        &mut self,
+        half_a: DVec3,
+        half_b: DVec3,
+        request: &Request,
+        cache: &mut PairCache,
+    ) -> Option<Signed> {
+        match box_box::run(half_a, half_b, &self.cores.b_in_a) {
+            Axes::Separated { separation, .. }
+                if separation > request.reach + request.options.margin =>
+            {
+                None
+            }
+            Axes::Separated { axis, .. } => {
+                self.between = -axis;
+                match request.goal {
+                    Goal::Boolean => self.boolean(request, cache),
+                    _ => self.iterate(request, cache),
+                }
+            }
+            Axes::Overlapping { depth, normal } => {
+                let on_a = match request.goal {
+                    Goal::Contact => witness::deepest(&self.cores, normal),
+                    _ => DVec3::ZERO,
+                };
+                let bound = 16.0 * f64::EPSILON * self.size;
+                let cores = Signed {
+                    signed: -depth,
+                    normal,
+                    on_a,
+                    on_b: on_a,
+                    bound,
+                    ending: Ending::Closed,
+                };
+                Some(cores.grown(0.0, self.radii[1]))
+            }
+        }
+    }
+
+    /// Fills the simplex of the last frame in and names the axis to start along without one.
+    #[inline]
+    fn start(&self, cache: &PairCache, simplex: &mut Simplex) -> DVec3 {
+        cache.fill(&self.cores, simplex);
+        if cache.axis() == DVec3::ZERO { self.between } else { cache.axis() }
+    }
+
+    /// A certain miss gives no answer, a hit one whose sign alone counts.
+    fn boolean(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        let mut simplex = Simplex::default();
+        let axis = self.start(cache, &mut simplex);
+        let radius = self.radii[0] + self.radii[1] + request.reach;
+        let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
+        cache.keep(&simplex, found.axis, self.cores.hints);
+        let ending = if found.end == End::Stalled { Ending::Stalled } else { Ending::Converged };
+        let unmeasured = Signed {
+            signed: 0.0,
+            normal: DVec3::X,
+            on_a: DVec3::ZERO,
+            on_b: DVec3::ZERO,
+            bound: f64::INFINITY,
+            ending,
+        };
+        found.hit.then_some(unmeasured)
+    }
+
+    fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        if request.goal == Goal::Contact
+            && cache.shell().is_some()
+            && let Some(cores) = self.resume(cache)
+        {
+            return Some(cores.grown(self.radii[0], self.radii[1]));
+        }
+        let mut simplex = Simplex::default();
+        let axis = self.start(cache, &mut simplex);
+        let radius = self.radii[0] + self.radii[1];
+        let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
+        let limits = gjk::Limits {
+            gap: gap * self.size,
+            touch: touch_tolerance(self.size),
+            cut_off: request.reach + radius,
+            steps: GJK_STEPS,
+        };
+        let found = gjk::run(&mut self.cores, &mut simplex, axis, &limits);
+        cache.keep(&simplex, found.nearest, self.cores.hints);
+        let cores = match found.end {
+            End::CutOff => return None,
+            End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request, cache),
+            _ => self.apart(&found, &simplex),
+        };
+        within(cores.grown(self.radii[0], self.radii[1]), request)
+    }
+
+    /// The answer of GJK.
+    fn apart(&self, found: &gjk::Outcome, simplex: &Simplex) -> Signed {
+        let (on_a, _) = simplex.witnesses();
+        let normal = if found.upper > 0.0 { -found.nearest / found.upper } else { DVec3::X };
+        Signed {
+            signed: found.upper,
+            normal,
+            on_a,
+            on_b: on_a,
+            bound: found.upper - found.lower + self.rounding(),
+            ending: self.ending_of(found.end, found.upper - found.lower),
+        }
+    }
+
+    /// A run that rounding ended at its goal has converged.
+    fn ending_of(&self, end: End, gap: f64) -> Ending {
+        match end {
+            _ if gap <= touch_tolerance(self.size) + self.rounding() => Ending::Converged,
+            End::Converged | End::Overlap | End::CutOff => Ending::Converged,
+            End::Stalled => Ending::Stalled,
+            End::StepLimit => Ending::StepLimit,
+        }
+    }
+
+    fn rounding(&self) -> f64 {
+        16.0 * f64::EPSILON * (self.size + self.between.length())
+    }
+
+    fn epa_limits(&self) -> epa::Limits {
+        let polyhedral = self.cores.is_polyhedral();
+        epa::Limits {
+            gap: if polyhedral { POLYHEDRAL_GAP * 10.0 } else { CURVED_DEPTH_GAP } * self.size,
+            touch: touch_tolerance(self.size) - self.radii[0] - self.radii[1],
+            flat: 1e-12 * self.size,
+            coplanar: 1e-14 * self.size,
+            corners: EPA_CORNERS,
+        }
+    }
+
+    /// The depth from the polytope of the last frame, if it still holds the origin. That proves
+    /// the overlap as well, so that GJK has nothing left to say.
+    fn resume(&mut self, cache: &mut PairCache) -> Option<Signed> {
+        let limits = self.epa_limits();
+        let view = self.cores.clone();
+        let found = POLYTOPE.with_borrow_mut(|polytope| {
+            let shell = cache.shell()?;
+            let found = polytope.resume(&mut self.cores, shell, |ids| view.corner(ids), &limits)?;
+            if let Some(shell) = cache.shell_to_keep() {
+                polytope.save(shell);
+            }
+            Some(found)
+        });
+        let Some(found) = found else {
+            cache.forget_shell();
+            return None;
+        };
+        let on_a = found.on_a;
+        let gap = found.upper - found.lower;
+        Some(Signed {
+            signed: -found.upper,
+            normal: found.normal,
+            on_a,
+            on_b: on_a,
+            bound: gap + self.rounding(),
+            ending: self.ending_of(found.end, gap),
+        })
+    }
+
+    /// The depth of the cores, which overlap or touch.
+    fn depth(&mut self, simplex: &Simplex, request: &Request, cache: &mut PairCache) -> Signed {
+        let polyhedral = self.cores.is_polyhedral();
+        if polyhedral && request.options.method == Method::GjkSat {
+            return self.depth_by_axes();
+        }
+        let limits = self.epa_limits();
+        let depth = POLYTOPE.with_borrow_mut(|polytope| {
+            let depth = polytope.run(&mut self.cores, simplex, &limits);
+            if polyhedral && let Some(shell) = cache.shell_to_keep() {
+                polytope.save(shell);
+            }
+            depth
+        });
+        if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
+            return self.depth_by_axes();
+        }
+        let mut on_a = depth.on_a;
+        let (mut normal, mut upper) = (depth.normal, depth.upper);
+        if depth.end != End::Converged {
+            (normal, upper, on_a) = self.descend(normal, upper, on_a);
+        }
+        Signed {
+            signed: -upper,
+            normal,
+            on_a,
+            on_b: on_a,
+            bound: upper - depth.lower + self.rounding(),
+            ending: self.ending_of(depth.end, upper - depth.lower),
+        }
+    }
+
+    /// Improves a depth whose bounds did not meet. Bodies of revolution on one axis have a whole
+    /// circle of shortest ways, along which EPA spends its corners; any of them can be made exact.
+    /// Moved just out along the normal, the shapes have a distance, and its normal is at least as
+    /// short a way: `depth' <= (depth + out) cos - out`.
+    fn descend(&mut self, normal: DVec3, upper: f64, on_a: DVec3) -> (DVec3, f64, DVec3) {
+        let mut best = (normal, upper, on_a);
+        let out = 1e-3 * self.size;
+        let limits = gjk::Limits {
+            gap: CURVED_GAP * self.size,
+            touch: touch_tolerance(self.size),
+            cut_off: f64::INFINITY,
+            steps: GJK_STEPS,
+        };
+        for _ in 0..DESCENT_STEPS {
+            let offset = best.0 * (best.1 + out);
+            let mut shifted = self.cores.clone();
+            shifted.b_in_a.translation += offset;
+            let mut simplex = Simplex::default();
+            let found = gjk::run(&mut shifted, &mut simplex, -best.0, &limits);
+            if found.end == End::Overlap || found.upper == 0.0 {
+                break;
+            }
+            let normal = -found.nearest / found.upper;
+            let depth = self.cores.support(normal).point.dot(normal);
+            // The points come from here even if the normal was right already.
+            best.2 = simplex.witnesses().0;
+            if depth >= best.1 - 1e-12 * self.size {
+                break;
+            }
+            (best.0, best.1) = self.further(best.0, normal, depth);
+        }
+        best
+    }
+
+    /// Goes on in the same direction as long as the way gets shorter: nearly round shapes would
+    /// otherwise take a hundred small steps.
+    fn further(&mut self, from: DVec3, to: DVec3, depth: f64) -> (DVec3, f64) {
+        let mut best = (to, depth);
+        let step = to - from;
+        let mut stride = 2.0;
+        while stride < 1e4 {
+            let normal = (from + step * stride).normalize_or(to);
+            let depth = self.cores.support(normal).point.dot(normal);
+            if depth >= best.1 {
+                break;
+            }
+            best = (normal, depth);
+            stride *= 2.0;
+        }
+        best
+    }
+
+    fn depth_by_axes(&mut self) -> Signed {
+        let sat::Outcome { normal, depth, .. } = sat::run(&mut self.cores);
+        let on_a = witness::deepest(&self.cores, normal);
+        let bound = self.rounding();
+        Signed { signed: -depth, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
+    }
+}

@@ -1,0 +1,139 @@
+//! Time of impact by conservative advancement: when do two moving shapes first touch?
+//!
+//! Mirtich (*Impulse-based Dynamic Simulation of Rigid Body Systems*): the distance divided by the
+//! greatest speed at which the shapes can close it is a time in which nothing can happen. Advance by
+//! it and measure again. The speed bound is taken along the fixed normal of the last measurement:
+//! the relative velocity along it, and for each rotation `|n x w|` times the radius about the center
+//! of motion. It holds for all time after, so that a bound not above zero proves a miss.
+//!
+//! Pure translation of polyhedra ends after a few exact steps; with rotation each step closes a share
+//! of the gap, at worst slowly for long thin bodies that spin. Every run is bounded and never steps
+//! over a contact: a run that ends early reports a time before which nothing touches.
+
+use super::answer::{Contact, Options};
+use super::cache::PairCache;
+use super::{closest_points_cached, contact_cached};
+use crate::shape::{LIMIT, Pose, Shape};
+use glam::{DQuat, DVec3};
+
+/// Gap, relative to the size, at which shapes have met.
+pub const IMPACT_GAP: f64 = 1e-8;
+
+/// Most measurements.
+const STEPS: u32 = 512;
+
+/// A steady motion: velocities per unit of time, the rotation about the origin of the pose.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Motion {
+    linear: DVec3,
+    angular: DVec3,
+}
+
+impl Motion {
+    /// No motion.
+    pub const STILL: Motion = Motion { linear: DVec3::ZERO, angular: DVec3::ZERO };
+
+    /// A motion from its velocities; `None` if a component is not finite or above the limit of
+    /// shapes. The angular velocity is an axis times radians per unit of time.
+    pub fn new(linear: DVec3, angular: DVec3) -> Option<Motion> {
+        let sound = |v: DVec3| v.is_finite() && v.abs().max_element() <= LIMIT;
+        (sound(linear) && sound(angular)).then_some(Motion { linear, angular })
+    }
+
+    /// Where the motion takes a pose after some time.
+    pub fn pose_at(&self, pose: &Pose, time: f64) -> Pose {
+        let rotation = if self.angular == DVec3::ZERO {
+            pose.rotation()
+        } else {
+            (DQuat::from_scaled_axis(self.angular * time) * pose.rotation()).normalize()
+        };
+        // Finite times of limited speeds stay finite; a pose that cannot be made stays put.
+        Pose::new(rotation, pose.translation() + self.linear * time).unwrap_or(*pose)
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImpactStatus {
+    /// They touch or overlap from the start.
+    AtStart,
+    /// They first touch at the given time.
+    Hit,
+    /// They do not touch within the duration.
+    Miss,
+    /// The step limit came first; before the given time nothing touches.
+    StepLimit,
+}
+
+/// When and how two moving shapes meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impact {
+    /// The time of first touch; the duration for a miss.
+    pub time: f64,
+    /// How the run ended.
+    pub status: ImpactStatus,
+    /// The shapes at that time: on impact within [`IMPACT_GAP`] of touching.
+    pub contact: Contact,
+}
+
+/// One of the two moving shapes.
+#[derive(Clone, Copy, Debug)]
+pub struct Moving<'a> {
+    /// The shape.
+    pub shape: &'a Shape,
+    /// Where it starts.
+    pub pose: &'a Pose,
+    /// How it moves.
+    pub motion: &'a Motion,
+}
+
+impl Moving<'_> {
+    /// Greatest speed of any of its points along a unit direction, apart from its translation.
+    fn spin(&self, direction: DVec3) -> f64 {
+        let across = self.motion.angular.cross(direction).length();
+        if across == 0.0 {
+            return 0.0;
+        }
+        across * (self.shape.center().length() + self.shape.bounding_radius())
+    }
+}
+
+/// The first time in `0..=duration` at which two moving shapes touch. Half-spaces may move but not
+/// turn: their far parts would be infinitely fast.
+pub fn time_of_impact(a: &Moving<'_>, b: &Moving<'_>, duration: f64) -> Impact {
+    let gap = IMPACT_GAP * super::solve::size_of(a.shape, b.shape);
+    let (options, cache) = (Options::default(), &mut PairCache::default());
+    let mut time = 0.0;
+    for step in 0..STEPS {
+        let (at_a, at_b) = (a.motion.pose_at(a.pose, time), b.motion.pose_at(b.pose, time));
+        let near = closest_points_cached(a.shape, &at_a, b.shape, &at_b, &options, cache);
+        // The lower bound of the distance is what may be advanced by.
+        let distance = (near.distance - near.bound).max(0.0);
+        if near.distance <= gap {
+            let status = if step == 0 { ImpactStatus::AtStart } else { ImpactStatus::Hit };
+            return end(a, b, time, status);
+        }
+        let closing = (a.motion.linear - b.motion.linear).dot(near.normal);
+        let speed = closing + a.spin(near.normal) + b.spin(near.normal);
+        // Written so that a speed that is no number counts as too fast to advance.
+        if speed <= 0.0 || distance > speed * (duration - time) {
+            return end(a, b, duration, ImpactStatus::Miss);
+        }
+        let next = time + distance / speed;
+        if next <= time {
+            break;
+        }
+        time = next;
+    }
+    end(a, b, time, ImpactStatus::StepLimit)
+}
+
+fn end(a: &Moving<'_>, b: &Moving<'_>, time: f64, status: ImpactStatus) -> Impact {
+    let (at_a, at_b) = (a.motion.pose_at(a.pose, time), b.motion.pose_at(b.pose, time));
+    let (options, cache) = (Options::default(), &mut PairCache::default());
+    Impact {
+        time,
+        status,
+        contact: contact_cached(a.shape, &at_a, b.shape, &at_b, &options, cache),
+    }
+}

@@ -1,0 +1,90 @@
+//! [`Compound`]: several convex pieces that move as one.
+
+use super::error::ShapeError;
+use super::{Pose, PoseMatrix, Shape, round_radius};
+use glam::DVec3;
+
+/// One piece of a [`Compound`].
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// The piece, in its own space.
+    pub shape: Shape,
+    /// Where the piece is in the compound's space.
+    pub pose: Pose,
+    matrix: PoseMatrix,
+}
+
+impl Piece {
+    /// The pose with its rotation as a matrix.
+    #[inline]
+    pub fn matrix(&self) -> &PoseMatrix {
+        &self.matrix
+    }
+}
+
+/// At least one convex, bounded piece.
+#[derive(Clone, Debug)]
+pub struct Compound {
+    pieces: Vec<Piece>,
+    center: DVec3,
+    radius: f64,
+}
+
+impl Compound {
+    /// A compound of pieces; none of them may be a compound or a half-space.
+    pub fn new(pieces: Vec<(Shape, Pose)>) -> Result<Compound, ShapeError> {
+        if pieces.is_empty() {
+            return Err(ShapeError::EmptyCompound);
+        }
+        for (index, (shape, _)) in pieces.iter().enumerate() {
+            check_piece(index, shape)?;
+        }
+        let share = 1.0 / pieces.len() as f64;
+        let pieces: Vec<Piece> = pieces
+            .into_iter()
+            .map(|(shape, pose)| Piece { shape, pose, matrix: pose.matrix() })
+            .collect();
+        let middle = |piece: &Piece| piece.matrix.apply(piece.shape.center());
+        let center = pieces.iter().map(|piece| middle(piece) * share).sum::<DVec3>();
+        let reach = |piece: &Piece| piece.shape.bounding_radius() + middle(piece).distance(center);
+        let radius = round_radius(pieces.iter().map(reach).fold(0.0, f64::max));
+        Ok(Compound { pieces, center, radius })
+    }
+
+    /// The pieces, in the order they were given.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// A point of the compound's convex hull.
+    pub fn center(&self) -> DVec3 {
+        self.center
+    }
+
+    /// A radius about the centre that holds every piece.
+    pub fn bounding_radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// The furthest point of all pieces; of the first such piece where several reach as far.
+    pub(super) fn support(&self, direction: DVec3) -> DVec3 {
+        let mut best = (f64::NEG_INFINITY, self.center);
+        for piece in &self.pieces {
+            let local = piece.matrix.inverse_apply_vector(direction);
+            let point = piece.matrix.apply(piece.shape.support(local));
+            let reach = point.dot(direction);
+            if reach > best.0 {
+                best = (reach, point);
+            }
+        }
+        best.1
+    }
+}
+
+fn check_piece(index: usize, shape: &Shape) -> Result<(), ShapeError> {
+    match shape {
+        Shape::Compound(_) => Err(ShapeError::NestedCompound { index }),
+        Shape::HalfSpace { .. } => Err(ShapeError::UnboundedPiece { index }),
+        _ => shape.check().map_err(|fault| ShapeError::Piece { index, fault: Box::new(fault) }),
+    }
+}

@@ -1,0 +1,257 @@
+//! Boxes in structure-of-arrays form, and the test of one against a run of others.
+//!
+//! A [`Column`] holds boxes in some order. [`Column::sweep`] takes for each of a range of boxes
+//! a run of others and appends the pairs that overlap, without a branch per pair: the lanes of
+//! a vector are compared at once, the ids of the hits are moved together and stored whole, and
+//! the length of the output grows by the number of hits. The loop over the boxes lies inside
+//! the function that is compiled for an instruction set, so nothing is called per box.
+//!
+//! A box carries marks; boxes with a common mark do not pair (the grid uses this to report a
+//! pair in one of its cells only).
+//!
+//! Sixteen lanes (AVX-512) against eight (AVX2) and one: see the figures in
+//! [`grid_sweep`](crate::broad::grid_sweep).
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+use std::ops::Range;
+
+use crate::pair::Pair;
+
+/// Slots after the last box, as many as the widest vector has lanes: vectors may reach past the
+/// end of a run and of the column.
+pub(crate) const PADDING: usize = 16;
+
+/// An instruction set that this machine has: the only way to get one is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level(Lanes);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lanes {
+    One,
+    #[cfg(target_arch = "x86_64")]
+    Eight,
+    #[cfg(target_arch = "x86_64")]
+    Sixteen,
+}
+
+impl Level {
+    /// One box after the other; runs everywhere.
+    pub const SCALAR: Level = Level(Lanes::One);
+
+    /// The widest that this machine has.
+    pub fn detect() -> Level {
+        *Level::available().last().expect("scalar code runs everywhere")
+    }
+
+    /// All that this machine has, the widest last.
+    pub fn available() -> Vec<Level> {
+        let mut levels = vec![Level::SCALAR];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("popcnt") {
+            if is_x86_feature_detected!("avx2") {
+                levels.push(Level(Lanes::Eight));
+            }
+            if is_x86_feature_detected!("avx512f") {
+                levels.push(Level(Lanes::Sixteen));
+            }
+        }
+        levels
+    }
+}
+
+/// Boxes as structure of arrays. Every array is `len + PADDING` long at least.
+#[derive(Debug, Default)]
+pub(crate) struct Column {
+    len: usize,
+    /// Lower bounds by axis.
+    low: [Vec<f32>; 3],
+    /// Upper bounds by axis.
+    high: [Vec<f32>; 3],
+    id: Vec<u32>,
+    marks: Vec<u32>,
+}
+
+/// The arrays of a [`Column`] to be written, all of the same length.
+pub(crate) struct Slots<'a> {
+    pub low: [&'a mut [f32]; 3],
+    pub high: [&'a mut [f32]; 3],
+    pub id: &'a mut [u32],
+    pub marks: &'a mut [u32],
+}
+
+impl Column {
+    /// Makes `len` slots with unspecified boxes, all of which are to be written, and gives them.
+    pub fn reset(&mut self, len: usize) -> Slots<'_> {
+        self.len = len;
+        let padded = len + PADDING;
+        for bounds in self.low.iter_mut().chain(&mut self.high) {
+            if bounds.len() < padded {
+                bounds.resize(padded + padded / 4, f32::NAN);
+            }
+        }
+        for words in [&mut self.id, &mut self.marks] {
+            if words.len() < padded {
+                words.resize(padded + padded / 4, 0);
+            }
+        }
+        Slots {
+            low: self.low.each_mut().map(|bounds| &mut bounds[..len]),
+            high: self.high.each_mut().map(|bounds| &mut bounds[..len]),
+            id: &mut self.id[..len],
+            marks: &mut self.marks[..len],
+        }
+    }
+
+    /// Lower bounds on an axis.
+    pub fn low(&self, axis: usize) -> &[f32] {
+        &self.low[axis][..self.len]
+    }
+
+    /// Upper bounds on an axis.
+    pub fn high(&self, axis: usize) -> &[f32] {
+        &self.high[axis][..self.len]
+    }
+
+    /// Number of boxes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The id of a box.
+    pub fn id(&self, place: usize) -> u32 {
+        self.id[..self.len][place]
+    }
+
+    /// The marks of a box.
+    pub fn marks(&self, place: usize) -> u32 {
+        self.marks[..self.len][place]
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.id.capacity() * size_of::<u32>() * 8
+    }
+
+    /// Appends to `found` every overlapping pair of one of this column's `boxes` and a box in its
+    /// run among the `others`, which may be this column itself: box `i` meets
+    /// `begins[i]..ends[i]`. A box must not be in its own run. Returns the number of tests.
+    pub fn sweep(
+        &self,
+        others: &Column,
+        level: Level,
+        boxes: Range<usize>,
+        begins: &[u32],
+        ends: &[u32],
+        found: &mut Vec<Pair>,
+    ) -> u64 {
+        let (begins, ends) = (&begins[..self.len], &ends[..self.len]);
+        let mut tests = 0u64;
+        let mut last = 0;
+        for (&begin, &end) in begins[boxes.clone()].iter().zip(&ends[boxes.clone()]) {
+            tests += u64::from(end.saturating_sub(begin));
+            last = last.max(end);
+        }
+        // What the kernels rely on: runs lie in the column, and every test may be a hit.
+        assert!(last as usize <= others.len, "a run ends beyond the column");
+        found.reserve(usize::try_from(tests).expect("runs fit the memory") + PADDING);
+        match level.0 {
+            Lanes::One => scalar::sweep(self, others, boxes, begins, ends, found),
+            // SAFETY: a level exists only where its instructions do; runs lie inside
+            // the other column, whose arrays are PADDING longer, and `found` has room for every test
+            // and one vector more.
+            #[cfg(target_arch = "x86_64")]
+            Lanes::Eight => unsafe { avx2::sweep(self, others, boxes, begins, ends, found) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Lanes::Sixteen => unsafe { avx512::sweep(self, others, boxes, begins, ends, found) },
+        }
+        tests
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
+
+    type Row = ([f32; 6], u32, u32);
+
+    fn bound() -> impl Strategy<Value = f32> {
+        prop_oneof![
+            8 => (-4i32..5).prop_map(|value| value as f32),
+            1 => prop::sample::select(vec![
+                0.0, -0.0, f32::MAX, f32::MIN, f32::INFINITY, f32::NEG_INFINITY, 1e-45, -1e-45,
+            ]),
+        ]
+    }
+
+    fn row() -> impl Strategy<Value = Row> {
+        (prop::array::uniform6(bound()), 0u32..4, any::<u32>())
+    }
+
+    fn column(rows: &[Row]) -> Column {
+        let mut column = Column::default();
+        let slots = column.reset(rows.len());
+        for (place, (bounds, marks, _)) in rows.iter().enumerate() {
+            for axis in 0..3 {
+                slots.low[axis][place] = bounds[axis].min(bounds[axis + 3]);
+                slots.high[axis][place] = bounds[axis].max(bounds[axis + 3]);
+            }
+            slots.id[place] = (place as u32).wrapping_mul(0x9E37_79B1);
+            slots.marks[place] = *marks;
+        }
+        column
+    }
+
+    proptest! {
+        #[test]
+        fn every_level_finds_the_same_pairs_in_the_same_order(
+            rows in prop::collection::vec(row(), 1..80),
+            cut in 0usize..40,
+        ) {
+            let column = column(&rows);
+            let len = rows.len() as u32;
+            let begins: Vec<u32> = (1..=len).collect();
+            let ends: Vec<u32> = rows.iter().enumerate()
+                .map(|(k, row)| (k as u32 + row.2 % (len + 1)).min(len)).collect();
+            let boxes = cut.min(rows.len())..rows.len();
+            let mut expected = vec![Pair::from((1, 2))];
+            let tests = column.sweep(&column, Level::SCALAR, boxes.clone(), &begins, &ends, &mut expected);
+            for level in Level::available() {
+                let mut found = vec![Pair::from((1, 2))];
+                let counted = column.sweep(&column, level, boxes.clone(), &begins, &ends, &mut found);
+                prop_assert_eq!(counted, tests);
+                prop_assert_eq!(&found, &expected, "{:?}", level);
+            }
+        }
+    }
+
+    #[test]
+    fn the_random_columns_hold_hits_and_misses() {
+        let mut runner = proptest::test_runner::TestRunner::deterministic();
+        let strategy = prop::collection::vec(row(), 60..61);
+        let (mut hits, mut tests) = (0, 0);
+        for _ in 0..50 {
+            let rows = strategy.new_tree(&mut runner).unwrap().current();
+            let begins: Vec<u32> = (1..=60).collect();
+            let mut found = Vec::new();
+            let column = column(&rows);
+            tests += column.sweep(&column, Level::SCALAR, 0..60, &begins, &[60; 60], &mut found);
+            hits += found.len() as u64;
+        }
+        assert!((tests / 50..tests / 2).contains(&hits), "{hits} of {tests}");
+    }
+
+    #[test]
+    #[should_panic(expected = "beyond the column")]
+    fn runs_beyond_the_column_are_refused() {
+        let column = column(&[([0.0; 6], 0, 0), ([0.0; 6], 0, 0)]);
+        column.sweep(&column, Level::detect(), 0..2, &[1, 2], &[2, 3], &mut Vec::new());
+    }
+}
