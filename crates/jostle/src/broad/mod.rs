@@ -23,11 +23,13 @@ pub mod endpoint;
 pub mod grid_sweep;
 pub mod groups;
 pub mod hash_grid;
+pub mod octree;
 pub mod past;
 pub mod queries;
 pub mod sap;
 pub mod simd_sap;
 pub mod sort_sweep;
+mod tasks;
 
 /// How an update is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +170,7 @@ algorithms! {
     BidimSap = "bidim-sap", bidim_sap::BidimSap::new, "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
     Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
     SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
+    Octree = "octree", octree::Octree::new, "A loose octree: the classical tree of space, a baseline.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

@@ -1,17 +1,59 @@
-//! `hash-grid`: a hierarchy of hashed uniform grids, after the multithreaded grid of seed paper
-//! 003 section 4.1 and Ericson's *Real-Time Collision Detection*.
+//! `hash-grid`: a hierarchy of hashed uniform grids, after the thesis chapter *Parallel Techniques
+//! for Collision Detection* and Ericson, *Real-Time Collision Detection*, 2005, section 7.2.
+//!
+//! Levels have cells of doubling size. A box is kept in one cell: that of its lower corner, in
+//! the level whose cells are larger than it. It is tested against the boxes of its own and all
+//! coarser levels, so every pair is met once, from the box in the finer cells. Cells are found by
+//! hashing their coordinates, so empty space costs nothing and the world has no bounds.
+//!
+//! ```text
+//! for each box, for its own and each coarser level with boxes:
+//!   cells that hold lower corners of boxes that can reach it: low .. high on each axis
+//!   (its own level: only cells later in the order of z, y, x, and the rest of its own list)
+//!   test against the boxes in each of these cells that is not empty
+//! ```
+//!
+//! **Cost.** A step in which little changed costs what changed (`delta.rs`); one in which nothing
+//! changed costs nothing; otherwise O(n · levels) look-ups plus the tests, about ten a box in an
+//! even crowd. Insertion, removal and moving are O(1). Memory: 40 bytes a box for the entry, 8 for
+//! its place and the list of changes, 8 to 16 for buckets and bits; with filters 33 more.
+//!
+//! **Choose it** where boxes differ much in size, come and go, or where a part of them moves. In an
+//! even crowd that moves as a whole `grid-sweep` is faster: it tests eight candidates at once.
+//! Long thin boxes that cross each other crowd in large cells and are tested pair by pair.
+//!
+//! **Departures from the paper.**
+//! - Three dimensions. The paper looks into the four cells that a box touches and one more to the
+//!   south-west. In general a partner's corner lies up to its level's largest extent before the
+//!   box: all cells of that range are looked into, and borders are decided on cell numbers that
+//!   are monotone in the coordinate (`lattice.rs`).
+//! - The paper's bucket is the sum of the cell's coordinates and level. All cells of a diagonal
+//!   plane collide: SUMFIGURES (`jostle reproduce grids`). Coordinates are multiplied
+//!   and mixed instead, and cell numbers count from far below zero, so that negative coordinates
+//!   are like others, where the paper mirrors them onto the positive ones.
+//! - Most neighbour cells are empty. A bit for each cell of a block of 4 × 4 × 4, in a hashed word,
+//!   tells so for a whole neighbourhood in one or two reads (`table.rs`).
+//! - The finest cells are as large as the crowd allows, not as small as the smallest box: fewer
+//!   levels to look into (`tune.rs`). Axes along which boxes do not differ are not cut.
+//! - Boxes larger than the spread of the others, infinite ones among them, are kept apart
+//!   (`giants.rs`) and sorted along an axis.
+//! - Each task writes to a lane of its own, aligned against false sharing as the paper advises;
+//!   tasks are stolen, not dealt, since cells are unlike crowded.
+//! - Filters: each level is a sheet for each of the [`Groups`], and sheets that cannot pair never
+//!   meet.
 
 mod delta;
 mod giants;
 mod grid;
 mod lattice;
 mod table;
-mod tune;
+pub(super) mod tune;
 
 use std::ops::Range;
 
 use crate::boxes::{Boxes, Follower};
 use crate::broad::groups::Groups;
+use crate::broad::tasks::{GroupWatch, in_tasks};
 use crate::broad::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
 use crate::filter::Filter;
@@ -23,9 +65,6 @@ use grid::Grid;
 pub use lattice::CellHash;
 use table::Entry;
 pub use tune::Cells;
-
-/// Tasks per worker in a search: enough that idle workers find something to take over.
-const TASKS_PER_WORKER: usize = 16;
 
 /// What the grid does unless told otherwise; the other choices are for experiments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,12 +81,8 @@ pub struct HashGrid {
     workers: Workers,
     options: Options,
     grid: Grid,
-    groups: Groups,
-    /// The filters as last seen; empty while there are none.
-    filters: Vec<Filter>,
+    watch: GroupWatch,
     changed: Changed,
-    /// Boxes given a group since the groups were made.
-    adopted: usize,
     follower: Follower,
     /// Relinks at the last look at the crowding, and what it was after building.
     checked: usize,
@@ -77,13 +112,8 @@ impl HashGrid {
     }
 
     fn rebuild(&mut self, boxes: &Boxes) {
-        self.groups.rebuild(boxes);
-        self.filters.clear();
-        if boxes.has_filters() {
-            self.filters.extend_from_slice(boxes.filters());
-        }
-        self.grid.rebuild(boxes, &self.groups, self.options.cells);
-        self.adopted = 0;
+        self.watch.rebuild(boxes);
+        self.grid.rebuild(boxes, &self.watch.groups, self.options.cells);
         self.checked = 0;
         self.built_crowding = self.grid.table.crowding();
         self.built_giants = self.grid.giants.places.len();
@@ -96,10 +126,10 @@ impl HashGrid {
             self.grid.remove(id.get());
         }
         for id in changes.moved() {
-            self.grid.shift(id.get(), aabbs[id.index()], self.groups.of(id.index()));
+            self.grid.shift(id.get(), aabbs[id.index()], self.watch.groups.of(id.index()));
         }
         for id in changes.inserted() {
-            self.grid.insert(id.get(), aabbs[id.index()], self.groups.of(id.index()));
+            self.grid.insert(id.get(), aabbs[id.index()], self.watch.groups.of(id.index()));
         }
         if !self.is_well_tuned(boxes) {
             self.rebuild(boxes);
@@ -110,32 +140,6 @@ impl HashGrid {
     fn fits(&self, boxes: &Boxes) -> bool {
         let buckets = self.grid.table.buckets();
         boxes.len() <= buckets && (buckets <= 64 || boxes.len() > buckets / 8)
-    }
-
-    /// Gives new boxes, and those with another filter, their groups. None where the groups are
-    /// out of date, otherwise whether a box that stays has got another filter.
-    fn adopt(&mut self, boxes: &Boxes) -> Option<bool> {
-        let changes = boxes.changes();
-        if !boxes.has_filters() && self.filters.is_empty() {
-            return Some(false);
-        }
-        let mut refiltered = false;
-        self.filters.resize(self.filters.len().max(boxes.slots()), Filter::ALL);
-        for id in changes.moved() {
-            let filter = boxes.filters()[id.index()];
-            if self.filters[id.index()] != filter {
-                refiltered = true;
-                self.adopted += 1;
-                self.filters[id.index()] = filter;
-                self.groups.adopt(id.index(), &filter).then_some(())?;
-            }
-        }
-        for id in changes.inserted() {
-            self.filters[id.index()] = boxes.filters()[id.index()];
-            self.groups.adopt(id.index(), &self.filters[id.index()]).then_some(())?;
-        }
-        self.adopted += changes.inserted().len();
-        (self.adopted <= 64 + boxes.len() / 4).then_some(refiltered)
     }
 
     /// Looks now and then whether cells still suit the boxes.
@@ -155,9 +159,9 @@ impl HashGrid {
 
     /// Searches for all pairs.
     fn search(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.grid.prepare(&self.groups);
+        self.grid.prepare(&self.watch.groups);
         let filters = boxes.has_filters().then_some(boxes.filters());
-        let (grid, groups) = (&self.grid, &self.groups);
+        let (grid, groups) = (&self.grid, &self.watch.groups);
         let places = grid.table.entries.len();
         self.tests = in_tasks(&self.workers, places, found, |part, lane| {
             search_places(grid, groups, filters, part, lane)
@@ -175,8 +179,8 @@ impl HashGrid {
     }
 
     fn search_marked(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        let HashGrid { grid, groups, changed, .. } = &*self;
-        let filters = (!self.filters.is_empty()).then_some(self.filters.as_slice());
+        let HashGrid { grid, changed, .. } = &*self;
+        let (groups, filters) = (&self.watch.groups, self.watch.filters());
         let search = Search { grid, groups, changed, filters };
         let tests = in_tasks(&self.workers, changed.before(), found, |part, lane| {
             search.ended(boxes, part, lane)
@@ -187,10 +191,10 @@ impl HashGrid {
         found.ended_mut().extend_from_slice(&self.changed.ended);
         self.clock.end("search old");
         self.follow(boxes);
-        self.grid.prepare(&self.groups);
+        self.grid.prepare(&self.watch.groups);
         self.clock.end("move");
-        let HashGrid { grid, groups, changed, .. } = &*self;
-        let filters = boxes.has_filters().then_some(boxes.filters());
+        let HashGrid { grid, changed, .. } = &*self;
+        let (groups, filters) = (&self.watch.groups, self.watch.filters());
         let search = Search { grid, groups, changed, filters };
         self.tests = tests
             + in_tasks(&self.workers, changed.after(), found, |part, lane| {
@@ -199,32 +203,6 @@ impl HashGrid {
         self.clock.end("search");
         Ok(Report::Delta)
     }
-}
-
-/// Deals a number of items to tasks, each with a lane of its own, and adds up their tests.
-fn in_tasks(
-    workers: &Workers,
-    items: usize,
-    found: &mut PairBuffer,
-    work: impl Fn(Range<usize>, &mut Lane) -> Result<u64, LimitReached> + Sync,
-) -> Result<u64, LimitReached> {
-    if workers.count() == 1 {
-        return work(0..items, found.lane());
-    }
-    let count = TASKS_PER_WORKER * workers.count();
-    let task = |lane| Task { lane, result: Ok(0) };
-    let mut tasks: Vec<Task<'_>> = found.lanes(count).iter_mut().map(task).collect();
-    workers.for_each(&mut tasks, |index, task| {
-        let part = items * index / count..items * (index + 1) / count;
-        task.result = work(part, task.lane);
-    });
-    tasks.into_iter().map(|task| task.result).sum()
-}
-
-/// A stretch of entries and the lane for what is found there.
-struct Task<'a> {
-    lane: &'a mut Lane,
-    result: Result<u64, LimitReached>,
 }
 
 /// Writes the pairs of a stretch of entries with all later ones. Returns the number of tests.
@@ -262,7 +240,7 @@ impl BroadPhase for HashGrid {
         let report = if !continues || !self.fits(boxes) {
             self.start_anew(boxes, found)?
         } else {
-            match self.adopt(boxes) {
+            match self.watch.follow(boxes) {
                 None => self.start_anew(boxes, found)?,
                 Some(false) if self.changed.collect(boxes, &self.grid) => {
                     self.search_changed(boxes, found)?
@@ -286,10 +264,7 @@ impl BroadPhase for HashGrid {
             ("crowding", self.built_crowding),
             ("finest", 2f64.powi(self.grid.layout.finest)),
         ];
-        let bytes = self.grid.bytes()
-            + self.groups.bytes()
-            + self.changed.bytes()
-            + self.filters.capacity() * size_of::<Filter>();
+        let bytes = self.grid.bytes() + self.watch.bytes() + self.changed.bytes();
         Stats { tests: self.tests, bytes, counts, stages: self.clock.stages().to_vec(), swaps: 0 }
     }
 

@@ -1,6 +1,7 @@
 //! Which axes are cut, how fine the finest cells are, and in which order boxes lie in memory.
 //! Nothing here decides what is found, only how fast.
 
+use crate::aabb::Aabb;
 use crate::broad::hash_grid::lattice::{Layout, Sheet, fitting_exponent, largest_extent};
 use crate::broad::hash_grid::table::{Entry, Table};
 
@@ -31,7 +32,8 @@ pub enum Cells {
 
 /// Chooses axes and levels for the entries of a table. Spoils its buckets.
 pub(super) fn layout(table: &mut Table, cells: Cells) -> Layout {
-    let spread: [f64; 3] = std::array::from_fn(|axis| worthwhile_spread(&table.entries, axis));
+    let aabbs = || table.entries.iter().map(|entry| &entry.aabb);
+    let spread: [f64; 3] = std::array::from_fn(|axis| worthwhile_spread(aabbs(), axis).1);
     let axes = spread.map(|spread| spread > 0.0);
     let widest = spread.into_iter().fold(0.0, f64::max);
     let coarsest = fitting_exponent(widest).max(-200);
@@ -51,28 +53,32 @@ pub(super) fn layout(table: &mut Table, cells: Cells) -> Layout {
     }
 }
 
-/// How far the lower corners spread along an axis, but zero where cutting would not tell boxes
-/// apart. Some strays at each end do not count.
-fn worthwhile_spread(entries: &[Entry], axis: usize) -> f64 {
-    let step = entries.len().div_ceil(SAMPLE).max(1);
-    let sample = || entries.iter().step_by(step).map(|entry| &entry.aabb);
+/// Where the lower corners begin along an axis and how far they spread; the spread is zero where
+/// cutting would not tell boxes apart. Some strays at each end do not count.
+pub(in crate::broad) fn worthwhile_spread<'a>(
+    aabbs: impl ExactSizeIterator<Item = &'a Aabb>,
+    axis: usize,
+) -> (f64, f64) {
+    let step = aabbs.len().div_ceil(SAMPLE).max(1);
     let finite = |bound: f32| f64::from(bound.clamp(f32::MIN, f32::MAX));
     let mut corners = [0.0; SAMPLE];
     let mut extents = [0.0; SAMPLE];
     let mut count = 0;
-    for aabb in sample() {
+    // Slots without a box hold NaN.
+    for aabb in aabbs.step_by(step).filter(|aabb| !aabb.min[axis].is_nan()) {
         corners[count] = finite(aabb.min[axis]);
         extents[count] = finite(aabb.max[axis]) - corners[count];
         count += 1;
     }
     if count == 0 {
-        return 0.0;
+        return (0.0, 0.0);
     }
     let (corners, extents) = (&mut corners[..count], &mut extents[..count]);
     corners.sort_unstable_by(f64::total_cmp);
     extents.sort_unstable_by(f64::total_cmp);
-    let spread = corners[count - 1 - count / 50] - corners[count / 50];
-    if spread > WORTH_CUTTING * extents[count / 2] { spread } else { 0.0 }
+    let low = corners[count / 50];
+    let spread = corners[count - 1 - count / 50] - low;
+    (low, if spread > WORTH_CUTTING * extents[count / 2] { spread } else { 0.0 })
 }
 
 /// The coarsest cells in which the boxes do not crowd, by bisection.
