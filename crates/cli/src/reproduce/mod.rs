@@ -25,6 +25,10 @@ mod tracy;
 pub const EXPERIMENTS: &[Experiment] =
     &[baseline::EXPERIMENT, capannini::EXPERIMENT, tracy::EXPERIMENT];
 
+mod grids;
+mod loi;
+    &[baseline::EXPERIMENT, capannini::EXPERIMENT, grids::EXPERIMENT, loi::EXPERIMENT];
+
 /// An experiment of a paper.
 pub struct Experiment {
     /// Its name on the command line.
