@@ -21,7 +21,6 @@ pub mod bvh;
 pub mod effort;
 pub mod endpoint;
 pub mod finder;
-
 pub mod grid_sap;
 pub mod grid_sweep;
 pub mod groups;
