@@ -17,11 +17,13 @@ use crate::interrupt;
 use crate::plot::{self, Chart};
 
 mod baseline;
+mod campbell;
 mod capannini;
 pub mod command;
 
 /// Every experiment, in the order of the table. To add one: its file, and its line here.
-pub const EXPERIMENTS: &[Experiment] = &[baseline::EXPERIMENT, capannini::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] =
+    &[baseline::EXPERIMENT, campbell::EXPERIMENT, capannini::EXPERIMENT];
 
 /// An experiment of a paper.
 pub struct Experiment {

@@ -88,8 +88,8 @@ pub fn key_value(key: u32) -> f32 {
     f32::from_bits(key ^ (((!key as i32) >> 31) as u32 | 1 << 31))
 }
 
-/// From so many endpoints on they are sorted by digits: half the time at a million boxes, and
-/// room for two more copies while it lasts.
+/// From so many endpoints on they are sorted by digits, which needs room for two more copies while
+/// it lasts.
 const MANY: usize = 1 << 16;
 
 /// Fills `list` with both endpoints of the boxes in `slots`, which ascend, sorted.
