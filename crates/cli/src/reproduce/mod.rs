@@ -17,6 +17,7 @@ use crate::interrupt;
 use crate::plot::{self, Chart};
 
 mod baseline;
+mod campbell;
 mod capannini;
 pub mod command;
 mod grids;
@@ -26,6 +27,7 @@ mod tracy;
 /// Every experiment, in the order of the table. To add one: its file, and its line here.
 pub const EXPERIMENTS: &[Experiment] = &[
     baseline::EXPERIMENT,
+    campbell::EXPERIMENT,
     capannini::EXPERIMENT,
     tracy::EXPERIMENT,
     grids::EXPERIMENT,

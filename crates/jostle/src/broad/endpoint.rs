@@ -7,6 +7,7 @@
 //! sorted list has one order only. `-0.0` and `0.0` are one value.
 
 use crate::aabb::Aabb;
+use crate::ds::radix_sort::sort_items;
 
 /// A lower or upper end of a box on an axis. Orders by value, lower before upper, then by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -87,20 +88,28 @@ pub fn key_value(key: u32) -> f32 {
     f32::from_bits(key ^ (((!key as i32) >> 31) as u32 | 1 << 31))
 }
 
-/// Fills `list` with both endpoints of the boxes in `slots`, sorted.
+/// From so many endpoints on they are sorted by digits, which needs room for two more copies while
+/// it lasts.
+const MANY: usize = 1 << 16;
+
+/// Fills `list` with both endpoints of the boxes in `slots`, which ascend, sorted.
 pub fn fill_sorted(
     list: &mut Vec<Endpoint>,
     aabbs: &[Aabb],
     axis: usize,
-    slots: impl Iterator<Item = u32>,
+    slots: impl Iterator<Item = u32> + Clone,
 ) {
     list.clear();
-    for slot in slots {
-        let aabb = &aabbs[slot as usize];
-        list.push(Endpoint::lower(aabb, axis, slot));
-        list.push(Endpoint::upper(aabb, axis, slot));
+    // Lower ends first: so the order of equal values is right already, and a stable sort keeps it.
+    list.extend(slots.clone().map(|slot| Endpoint::lower(&aabbs[slot as usize], axis, slot)));
+    list.extend(slots.map(|slot| Endpoint::upper(&aabbs[slot as usize], axis, slot)));
+    if list.len() < MANY {
+        return list.sort_unstable();
     }
-    list.sort_unstable();
+    let mut items: Vec<u64> = list.iter().map(|endpoint| endpoint.0).collect();
+    sort_items(&mut items, &mut vec![0; list.len()]);
+    list.clear();
+    list.extend(items.into_iter().map(Endpoint));
 }
 
 #[cfg(test)]
@@ -148,5 +157,15 @@ mod tests {
         assert_eq!(sorted[0].value(), -2.0);
         let moved = sorted[2].renewed(&[Aabb::point([4.0; 3]); 8], 1);
         assert_eq!(moved, at(4.0, false, 7));
+    }
+
+    #[test]
+    fn many_endpoints_are_sorted_like_few() {
+        let aabbs: Vec<Aabb> = (0..40_000u32)
+            .map(|k| Aabb::new([(k * 7919 % 1000) as f32 - 500.0; 3], [501.0; 3]))
+            .collect();
+        let mut list = Vec::new();
+        fill_sorted(&mut list, &aabbs, 2, 0..40_000);
+        assert!(list.len() >= MANY && list.is_sorted());
     }
 }

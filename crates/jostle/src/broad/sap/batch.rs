@@ -48,7 +48,7 @@ pub struct Batch {
 
 impl Batch {
     /// Collects the endpoints of the boxes that go, where they were, and of those that come,
-    /// where they are. A box may be among both.
+    /// where they are; both ascend. A box may be among both.
     pub fn prepare(&mut self, past: &[Aabb], dropped: &[u32], now: &[Aabb], fresh: &[u32]) {
         for axis in 0..3 {
             fill_sorted(&mut self.dropped[axis], past, axis, dropped.iter().copied());

@@ -1,8 +1,8 @@
 //! `sap`: persistent sweep and prune. Three sorted lists of endpoints are kept between steps;
 //! sorting them again by insertion shows which pairs changed.
 //!
-//! Sources: Baraff, *Dynamic Simulation of Non-Penetrating Rigid Bodies* (1992); Campbell,
-//! *Broadphase Collision Detection on the Cell Processor* (2009), §4.1; batch insertion and
+//! Sources: Baraff, *Dynamic Simulation of Non-Penetrating Rigid Bodies* (1992); G. Campbell,
+//! *Broadphase Collision Detection on the Cell Processor* (2010), §4.1; batch insertion and
 //! removal, local and global sort: Tracy, Buss and Woods, *Efficient Large-Scale Sweep and Prune
 //! Methods with AABB Insertion and Removal* (2009), §3.2.1.
 //!
@@ -227,6 +227,8 @@ impl Sap {
         self.find_replaced(boxes);
         self.dropped.extend_from_slice(&self.replaced);
         self.fresh.extend_from_slice(&self.replaced);
+        self.dropped.sort_unstable();
+        self.fresh.sort_unstable();
         let batch = !self.dropped.is_empty() || !self.fresh.is_empty();
         if batch {
             let past = self.past.aabbs();

@@ -2,7 +2,7 @@
 //! what changed its rank. One worker runs it without knowing of the other axes.
 
 use crate::aabb::Aabb;
-use crate::broad::endpoint::{Endpoint, order_key};
+use crate::broad::endpoint::{Endpoint, fill_sorted, order_key};
 use crate::broad::past::{Judge, Stop};
 use crate::pair::{BoxId, Lane, Pair};
 use crate::simd::endpoint_sort::{LANES, PADDING, differences, sort};
@@ -187,7 +187,7 @@ impl AxisList {
 
     /// Sorts by vectors; entries that are far from order are sorted from scratch instead.
     fn sort(&mut self) {
-        let budget = 2 * self.values.len() as u64;
+        let budget = self.values.len() as u64;
         if let Some(splits) = sort(&mut self.values, &mut self.ids, budget) {
             self.work.splits = splits;
             return;
@@ -303,9 +303,9 @@ impl AxisList {
     }
 
     /// Panics where the list is not the sorted list of the ends of these boxes.
-    pub fn validate(&self, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32>) {
+    pub fn validate(&self, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32> + Clone) {
         let mut expected = Vec::new();
-        crate::broad::endpoint::fill_sorted(&mut expected, aabbs, axis, slots);
+        fill_sorted(&mut expected, aabbs, axis, slots);
         let entries = self.values.iter().zip(&self.ids).filter(|(value, _)| **value != PADDING);
         let found: Vec<(i32, i32)> = entries.map(|(&value, &id)| (value, id)).collect();
         let entry = |end: &Endpoint| (signed_key(end.value()), id_of(end.slot(), end.is_upper()));

@@ -1,7 +1,7 @@
 //! `simd-sap`: persistent sweep and prune whose lists are sorted by vectors, one worker for each
 //! axis; boxes whose ends changed their rank are retested.
 //!
-//! Source: Campbell, *Broadphase Collision Detection on the Cell Processor* (2009), §4.2, carried
+//! Source: G. Campbell, *Broadphase Collision Detection on the Cell Processor* (2010), §4.2, carried
 //! from the Cell's four-lane vectors and three coprocessors to AVX2 and threads.
 //!
 //! ```text
@@ -214,7 +214,8 @@ impl SimdSap {
             return Ok(true);
         }
         let judge = self.past.judge(boxes, self.order);
-        let budget = if self.may_rebuild { self.effort.budget(boxes.len()) / 3 } else { u64::MAX };
+        // Three axes; and a test comes with the search for what was passed.
+        let budget = if self.may_rebuild { self.effort.budget(boxes.len()) / 6 } else { u64::MAX };
         let (moved, retest, order) = (&self.moved, self.retest, self.order);
         let place_of = |axis: usize| (0..3).find(|&place| order[place] == axis).unwrap_or(0);
         let [x, y, z] = &mut self.axes;
