@@ -24,8 +24,8 @@
 //! a look at each cell; nothing changed costs nothing. Memory: that of the cells for each cell a
 //! box touches (1.2 on average in an even world), 24 bytes for the past bounds.
 //!
-//! **Choose it** for large worlds of which a part moves; `grid-segmented-sap` unless most boxes
-//! move in every step. Not where boxes crowd in few places (the grid is uniform), and not where
+//! **Choose it** for large worlds of which a part moves; `grid-segmented-sap` is the faster of
+//! the two by a fifth as long as fewer than two boxes in a hundred come or go in a step. Not where boxes crowd in few places (the grid is uniform), and not where
 //! sizes differ so much that there is no good size of cell.
 //!
 //! **Departures.**
@@ -77,7 +77,8 @@ pub type GridSegmentedSap = GridOf<SegmentedLists>;
 /// How a grid works; the defaults are what measured best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridOptions {
-    /// Boxes in a cell on average.
+    /// Boxes in a cell on average. Between 75 and 300 nothing differs by more than noise; 20 and
+    /// 1200 cost a quarter more. Large cells take less memory.
     pub boxes_per_cell: usize,
     /// Which sort for the boxes that moved within a cell.
     pub sort: Sort,
