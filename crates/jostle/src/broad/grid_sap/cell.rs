@@ -90,29 +90,28 @@ impl<L: CellLists> CellOf<L> {
         self.lists.rebuild(self.members.then(), slots.len() as u32, first, chunk, scratch);
     }
 
-    /// Follows the changes. `past` and the judge know the boxes by slot.
+    /// Follows the changes. The judge knows the boxes by slot.
     pub fn follow(
         &mut self,
         changes: CellChanges<'_>,
-        past: &[Aabb],
         judge: Judge<'_>,
         view: CellView<'_>,
         sort: Sort,
         scratch: &mut Scratch,
         sink: EventSink<'_>,
     ) -> (Result<(), Stop>, [u64; 2]) {
-        if changes.moved.len() * WARM_SHARE > self.members.len() {
+        if changes.moved.len() * WARM_SHARE > self.members.count() {
             std::hint::black_box(self.members.warm() ^ self.lists.warm());
         }
         let mut numbered = std::mem::take(&mut scratch.numbered);
-        self.members.number(changes, past, judge.now(), &mut numbered);
+        self.members.number(changes, judge.then(), judge.now(), &mut numbered);
         let members = &self.members;
         let view = CellView { slots: members.slots(), ..view };
         let judge = judge.numbered(view, members.then(), members.now());
         let local = match sort {
             Sort::Local => true,
             Sort::Global => false,
-            Sort::Auto => changes.moved.len() * L::LOCAL_SHARE < members.len(),
+            Sort::Auto => changes.moved.len() * L::LOCAL_SHARE < members.count(),
         };
         let mut sink = sink.named(members.slots());
         let result = self.lists.follow(numbered.changes(), judge, view, local, scratch, &mut sink);
@@ -124,7 +123,7 @@ impl<L: CellLists> CellOf<L> {
 
     /// Number of boxes.
     pub fn boxes(&self) -> usize {
-        self.members.len()
+        self.members.count()
     }
 
     /// Bytes held.

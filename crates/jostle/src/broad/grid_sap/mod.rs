@@ -323,7 +323,7 @@ impl<L: CellLists> GridOf<L> {
             let again = self.past.refiltered(boxes, id.get()) || leaps(&self.plan.reach, then, now);
             self.dealt.deal_moved(grid, id.get(), then, now, again);
         }
-        self.counts.migrations = self.dealt.dropped.len() + self.dealt.fresh.len();
+        self.counts.migrations = self.dealt.dropped.count() + self.dealt.fresh.count();
         self.dealt.gather(grid.cells());
     }
 
@@ -355,7 +355,7 @@ impl<L: CellLists> GridOf<L> {
         now > 2 * planned
             || planned > 2 * now
             || crowd
-            || self.giants.len() > 2 * plan::most_giants(boxes.len())
+            || self.giants.count() > 2 * plan::most_giants(boxes.len())
     }
 
     fn work(&self) -> u64 {
@@ -433,7 +433,7 @@ impl<L: CellLists> BroadPhase for GridOf<L> {
                 ("cells", self.plan.grid.cells() as f64),
                 ("cells_visited", self.counts.cells_visited as f64),
                 ("migrations", self.counts.migrations as f64),
-                ("giants", self.giants.len() as f64),
+                ("giants", self.giants.count() as f64),
                 ("largest_cell", self.largest.1 as f64),
                 ("rebuilt", flag(self.counts.rebuilt)),
                 ("abandoned", flag(self.counts.abandoned)),
