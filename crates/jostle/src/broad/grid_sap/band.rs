@@ -187,7 +187,7 @@ impl<L: CellLists> Band<L> {
             let view = CellView::new(task.grid, number);
             let (sort, scratch) = (task.options.sort, &mut *task.scratch);
             let (result, [tests, swaps]) =
-                cell.follow(changes, task.past, task.judge, view, sort, scratch, sink);
+                cell.follow(changes, task.judge, view, sort, scratch, sink);
             self.tests += tests;
             self.swaps += swaps;
             result?;

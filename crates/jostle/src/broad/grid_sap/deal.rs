@@ -23,7 +23,7 @@ impl Deal {
     }
 
     /// Number of entries dealt.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.entries.len()
     }
 
@@ -80,6 +80,6 @@ mod tests {
         assert_eq!(cells, [&[9, 2][..], &[], &[7, 1], &[4]]);
         deal.clear();
         deal.gather(2);
-        assert_eq!((deal.len(), deal.of(1)), (0, &[][..]));
+        assert_eq!((deal.count(), deal.of(1)), (0, &[][..]));
     }
 }

