@@ -21,10 +21,16 @@ mod capannini;
 pub mod command;
 mod grids;
 mod loi;
+mod tracy;
 
 /// Every experiment, in the order of the table. To add one: its file, and its line here.
-pub const EXPERIMENTS: &[Experiment] =
-    &[baseline::EXPERIMENT, capannini::EXPERIMENT, grids::EXPERIMENT, loi::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] = &[
+    baseline::EXPERIMENT,
+    capannini::EXPERIMENT,
+    tracy::EXPERIMENT,
+    grids::EXPERIMENT,
+    loi::EXPERIMENT,
+];
 
 /// An experiment of a paper.
 pub struct Experiment {

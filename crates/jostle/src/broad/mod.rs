@@ -20,6 +20,8 @@ pub mod brute_force;
 pub mod bvh;
 pub mod effort;
 pub mod endpoint;
+pub mod finder;
+pub mod grid_sap;
 pub mod grid_sweep;
 pub mod groups;
 pub mod hash_grid;
@@ -27,6 +29,7 @@ pub mod octree;
 pub mod past;
 pub mod queries;
 pub mod sap;
+pub mod segmented_sap;
 pub mod simd_sap;
 pub mod sort_sweep;
 mod tasks;
@@ -56,6 +59,11 @@ pub trait BroadPhase: Send {
     /// finds the pairs can answer them.
     fn queries(&self) -> Option<&dyn BoxQueries> {
         None
+    }
+
+    /// Box tests of the last update, without gathering the rest.
+    fn tests(&self) -> u64 {
+        self.stats().tests
     }
 
     /// Why this algorithm works as it does on these boxes; only choosers have an answer.
@@ -169,6 +177,9 @@ algorithms! {
     Bvh = "bvh", bvh::Bvh::new, "Trees of eight: one of what moves, a few of what rests; carries the queries.";
     BidimSap = "bidim-sap", bidim_sap::BidimSap::new, "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
     Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
+    SegmentedSap = "segmented-sap", segmented_sap::SegmentedSap::new, "Chunked endpoint lists with checkpoint sets; boxes come and go without a pass over everything.";
+    GridSap = "grid-sap", grid_sap::GridSap::new, "A uniform grid, each cell a sap of its own.";
+    GridSegmentedSap = "grid-segmented-sap", grid_sap::GridSegmentedSap::new, "A uniform grid, each cell a segmented-sap of its own.";
     SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
     Octree = "octree", octree::Octree::new, "A loose octree: the classical tree of space, a baseline.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";

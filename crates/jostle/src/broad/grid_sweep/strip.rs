@@ -119,6 +119,7 @@ impl Strip {
     /// next column and is asked for already.
     fn gather(&mut self, shares: &[Share], column: usize) {
         self.entries.clear();
+        self.entries.reserve(shares.iter().map(|share| share.columns(column).0.len()).sum());
         for share in shares {
             let (entries, following) = share.columns(column);
             self.entries.extend_from_slice(entries);

@@ -39,9 +39,9 @@ mod axis;
 use crate::boxes::{Boxes, Follower};
 use crate::broad::effort::Effort;
 use crate::broad::endpoint::Endpoint;
+use crate::broad::finder::Finder;
 use crate::broad::past::{Judge, Past, Stop};
 use crate::broad::sap::axes_by_spread;
-use crate::broad::sort_sweep::SortSweep;
 use crate::broad::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
 use crate::pair::{BoxId, Lane, Pair, PairBuffer};
@@ -73,7 +73,7 @@ pub struct SimdSap {
     axes: [AxisList; 3],
     /// Whether the lists are sorted by the past bounds; otherwise they are to be made.
     listed: bool,
-    finder: SortSweep,
+    finder: Finder,
     /// The axes by spread, the widest first.
     order: [usize; 3],
     /// Boxes taken out and boxes put in, ascending, and the moved ones that are neither.
@@ -105,7 +105,7 @@ impl SimdSap {
             past: Past::default(),
             axes: Default::default(),
             listed: false,
-            finder: SortSweep::new(workers),
+            finder: Finder::new(workers),
             order: [0, 1, 2],
             dropped: Vec::new(),
             fresh: Vec::new(),
@@ -128,14 +128,14 @@ impl SimdSap {
 
     /// Finds all pairs from scratch.
     fn build(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        let report = self.finder.update(boxes, found)?;
+        self.finder.find(boxes, found)?;
         self.tests += self.finder.tests();
         self.rebuilt = true;
         self.effort.built(self.finder.tests(), boxes.len());
         self.pairs = found.len();
         self.past.rebuild(boxes);
         self.clock.end("build");
-        Ok(report)
+        Ok(Report::Full)
     }
 
     /// Sorts the lists by the past bounds, if they are not.
@@ -318,7 +318,7 @@ impl BroadPhase for SimdSap {
         let lists = self.dropped.capacity() + self.fresh.capacity() + self.moved.capacity();
         let bytes = self.past.bytes()
             + self.axes.iter().map(AxisList::bytes).sum::<usize>()
-            + self.finder.stats().bytes
+            + self.finder.bytes()
             + lists * 4;
         Stats {
             tests: self.tests,
