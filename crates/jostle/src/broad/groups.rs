@@ -134,6 +134,11 @@ impl Groups {
         true
     }
 
+    /// Gives back the memory that only a rebuild needs.
+    pub fn release_scratch(&mut self) {
+        self.filters = Vec::new();
+    }
+
     /// Number of groups, at least one.
     pub fn count_of_groups(&self) -> usize {
         self.kinds.len()

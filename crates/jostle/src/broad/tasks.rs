@@ -53,6 +53,7 @@ pub(super) struct GroupWatch {
 impl GroupWatch {
     pub fn rebuild(&mut self, boxes: &Boxes) {
         self.groups.rebuild(boxes);
+        self.groups.release_scratch();
         self.adopted = 0;
         self.filters.clear();
         if boxes.has_filters() {

@@ -5,7 +5,7 @@ use crate::boxes::Boxes;
 use crate::broad::groups::Groups;
 use crate::broad::hash_grid::giants::Giants;
 use crate::broad::hash_grid::lattice::{Layout, Sheet};
-use crate::broad::hash_grid::table::{Entry, NO_SHEET, NONE, Side, Table};
+use crate::broad::hash_grid::table::{Entry, NO_SHEET, NONE, Table};
 use crate::broad::hash_grid::tune::{self, Cells};
 use crate::error::LimitReached;
 
@@ -192,17 +192,15 @@ impl Grid {
             let cell = own.cell(&entry.aabb);
             let sheet = (entry.sheet, own);
             self.table.walk(entry.next, sheet, cell, &entry.aabb, tests, show)?;
-            let (mut low, high) = own.range(&entry.aabb);
-            low[2] = cell[2];
-            let side = Side::Later(cell);
-            self.table.visit(sheet, &entry.aabb, (low, high), side, tests, show)?;
+            let range = own.range(&entry.aabb);
+            self.table.visit_later(sheet, &entry.aabb, range, cell, tests, show)?;
         }
         for &number in self.occupied.iter().filter(|&&number| number > entry.sheet) {
             let sheet = &self.sheets[number as usize];
             if partners >> sheet.group & 1 == 1 {
                 let range = sheet.range(&entry.aabb);
                 let sheet = (number, sheet);
-                self.table.visit(sheet, &entry.aabb, range, Side::All, tests, show)?;
+                self.table.visit(sheet, &entry.aabb, range, tests, show)?;
             }
         }
         if self.giants.places.is_empty() {
@@ -236,7 +234,7 @@ impl Grid {
             if partners >> sheet.group & 1 == 1 {
                 let range = sheet.range(&entry.aabb);
                 let sheet = (number, sheet);
-                self.table.visit(sheet, &entry.aabb, range, Side::All, tests, &mut show_other)?;
+                self.table.visit(sheet, &entry.aabb, range, tests, &mut show_other)?;
             }
         }
         self.giants.visit(&self.table, &entry.aabb, partners, tests, &mut show_other)

@@ -106,13 +106,14 @@ impl HashGrid {
     }
 
     fn start_anew(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.watch.rebuild(boxes);
         self.rebuild(boxes);
         self.clock.end("build");
         self.search(boxes, found)
     }
 
+    /// Cuts space anew, with the groups there are.
     fn rebuild(&mut self, boxes: &Boxes) {
-        self.watch.rebuild(boxes);
         self.grid.rebuild(boxes, &self.watch.groups, self.options.cells);
         self.checked = 0;
         self.built_crowding = self.grid.table.crowding();
@@ -272,3 +273,6 @@ impl BroadPhase for HashGrid {
         self.grid.validate(boxes);
     }
 }
+
+#[cfg(test)]
+mod tests;

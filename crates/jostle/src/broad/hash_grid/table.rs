@@ -38,14 +38,6 @@ impl Entry {
     }
 }
 
-/// Where a search begins in the sheet of the searching box: cells that come later in the order
-/// of z, y, x. Every pair of cells is then visited from one side only.
-#[derive(Clone, Copy)]
-pub(super) enum Side {
-    All,
-    Later(Cell),
-}
-
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub entries: Vec<Entry>,
@@ -101,8 +93,7 @@ impl Table {
 
     fn mark(&mut self, sheet: &Sheet, cell: Cell) {
         let word = self.word(sheet, cell.map(|c| c >> 2));
-        let [x, y, z] = cell.map(|c| c & 3);
-        self.words[word] |= 1 << (x + 4 * y + 16 * z);
+        self.words[word] |= 1 << bit_of(cell);
     }
 
     /// Takes an entry out of the list of its cell.
@@ -172,7 +163,6 @@ impl Table {
         sheet: (u32, &Sheet),
         aabb: &Aabb,
         (low, high): (Cell, Cell),
-        side: Side,
         tests: &mut u64,
         show: &mut F,
     ) -> Result<(), LimitReached>
@@ -180,32 +170,82 @@ impl Table {
         F: FnMut(&Entry) -> Result<(), LimitReached>,
     {
         for z in low[2] >> 2..=high[2] >> 2 {
-            let layers = ROWS_OF_SIXTEEN[span(low[2], high[2], z)];
             for y in low[1] >> 2..=high[1] >> 2 {
-                let rows = layers * ROWS_OF_FOUR[span(low[1], high[1], y)];
                 for x in low[0] >> 2..=high[0] >> 2 {
-                    let word = self.words[self.word(sheet.1, [x, y, z])];
-                    let mut bits = word & (rows * span(low[0], high[0], x) as u64);
-                    while bits != 0 {
-                        let bit = bits.trailing_zeros() as i32;
-                        bits &= bits - 1;
-                        let cell = [4 * x + (bit & 3), 4 * y + (bit >> 2 & 3), 4 * z + (bit >> 4)];
-                        if let Side::Later([x, y, z]) = side
-                            && (cell[2], cell[1], cell[0]) <= (z, y, x)
-                        {
-                            continue;
-                        }
-                        let head = self.heads[self.bucket(sheet.1, cell)];
-                        self.walk(head, sheet, cell, aabb, tests, show)?;
-                    }
+                    let bits = self.bits(sheet.1, [x, y, z], low, high);
+                    self.visit_cells(sheet, aabb, [x, y, z], bits, tests, show)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Shows every entry of a cell, from a place of its list on, that overlaps a box.
+    /// As [`Table::visit`], but only cells that come later than `own`: in the order of their
+    /// blocks by z, y and x, and within a block by their bits. Of two cells, each other's
+    /// neighbours, exactly one finds the other.
     #[inline]
+    pub fn visit_later<F>(
+        &self,
+        sheet: (u32, &Sheet),
+        aabb: &Aabb,
+        (low, high): (Cell, Cell),
+        own: Cell,
+        tests: &mut u64,
+        show: &mut F,
+    ) -> Result<(), LimitReached>
+    where
+        F: FnMut(&Entry) -> Result<(), LimitReached>,
+    {
+        let first = own.map(|c| c >> 2);
+        let later_bits = (u64::MAX << bit_of(own)) << 1;
+        for z in first[2]..=high[2] >> 2 {
+            let y_from = if z == first[2] { first[1] } else { low[1] >> 2 };
+            for y in y_from..=high[1] >> 2 {
+                let x_from = if [y, z] == [first[1], first[2]] { first[0] } else { low[0] >> 2 };
+                for x in x_from..=high[0] >> 2 {
+                    let mut bits = self.bits(sheet.1, [x, y, z], low, high);
+                    bits &= if [x, y, z] == first { later_bits } else { u64::MAX };
+                    self.visit_cells(sheet, aabb, [x, y, z], bits, tests, show)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells of a block that lie in a range and may have boxes, one bit each.
+    #[inline(always)]
+    fn bits(&self, sheet: &Sheet, block: Cell, low: Cell, high: Cell) -> u64 {
+        let word = self.words[self.word(sheet, block)];
+        let span = |k: usize| span(low[k], high[k], block[k]);
+        word & (span(0) as u64 * ROWS_OF_FOUR[span(1)] * ROWS_OF_SIXTEEN[span(2)])
+    }
+
+    #[inline(always)]
+    fn visit_cells<F>(
+        &self,
+        sheet: (u32, &Sheet),
+        aabb: &Aabb,
+        block: Cell,
+        mut bits: u64,
+        tests: &mut u64,
+        show: &mut F,
+    ) -> Result<(), LimitReached>
+    where
+        F: FnMut(&Entry) -> Result<(), LimitReached>,
+    {
+        while bits != 0 {
+            let bit = bits.trailing_zeros() as i32;
+            bits &= bits - 1;
+            let within = [bit & 3, bit >> 2 & 3, bit >> 4];
+            let cell = std::array::from_fn(|k| 4 * block[k] + within[k]);
+            let head = self.heads[self.bucket(sheet.1, cell)];
+            self.walk(head, sheet, cell, aabb, tests, show)?;
+        }
+        Ok(())
+    }
+
+    /// Shows every entry of a cell, from a place of its list on, that overlaps a box.
+    #[inline(always)]
     pub fn walk<F>(
         &self,
         mut place: u32,
@@ -244,8 +284,7 @@ impl Table {
                 assert_eq!(self.bucket(sheet, cell), bucket, "box {} strayed", entry.slot);
                 assert!(sheet.covers(&entry.aabb), "box {} is beyond the reach", entry.slot);
                 let word = self.words[self.word(sheet, cell.map(|c| c >> 2))];
-                let [x, y, z] = cell.map(|c| c & 3);
-                assert!(word >> (x + 4 * y + 16 * z) & 1 == 1, "a cell with boxes has no bit");
+                assert!(word >> bit_of(cell) & 1 == 1, "a cell with boxes has no bit");
                 (before, place) = (place, entry.next);
                 linked += 1;
             }
@@ -253,6 +292,13 @@ impl Table {
         let counted: usize = sheets.iter().map(|sheet| sheet.count).sum();
         assert_eq!(linked, counted, "boxes in lists against boxes counted in sheets");
     }
+}
+
+/// The bit of a cell in the word of its block.
+#[inline(always)]
+fn bit_of(cell: Cell) -> u32 {
+    let [x, y, z] = cell.map(|c| c as u32 & 3);
+    x + 4 * y + 16 * z
 }
 
 /// The bits of a range of cells within a block of four.

@@ -1,0 +1,141 @@
+//! What the conformance suite cannot see: costs, memory, and the choices for experiments.
+
+use super::*;
+use crate::aabb::Aabb;
+use crate::pair::Pair;
+
+/// Scattered numbers from 0 to 1, the same every time.
+fn scatter(index: usize, salt: u32) -> f32 {
+    let mut bits = (index as u32).wrapping_mul(0x9E37_79B9) ^ salt.wrapping_mul(0x85EB_CA6B);
+    bits ^= bits >> 15;
+    bits = bits.wrapping_mul(0x2C1B_3C6D);
+    bits ^= bits >> 13;
+    (bits >> 8) as f32 / (1 << 24) as f32
+}
+
+/// Boxes of side 1 with about one in twenty of the space filled, moved and scaled.
+fn crowd(count: usize, shift: f32, scale: f32) -> Vec<Aabb> {
+    let side = (20.0 * count as f32).cbrt();
+    (0..count)
+        .map(|index| {
+            let at: [f32; 3] =
+                std::array::from_fn(|k| (side * scatter(index, k as u32) + shift) * scale);
+            Aabb::new(at, at.map(|low| low + scale))
+        })
+        .collect()
+}
+
+/// Boxes with a grid that follows them.
+struct World {
+    boxes: Boxes,
+    grid: HashGrid,
+    found: PairBuffer,
+}
+
+impl World {
+    fn new(aabbs: &[Aabb], filter: Filter, options: Options) -> World {
+        let mut boxes = Boxes::new();
+        boxes.insert_all(aabbs, filter).unwrap();
+        let grid = HashGrid::with_options(&Workers::one(), options);
+        World { boxes, grid, found: PairBuffer::new() }
+    }
+
+    fn step(&mut self) -> Report {
+        self.found.clear();
+        let report = self.grid.update(&self.boxes, &mut self.found).unwrap();
+        self.grid.validate(&self.boxes);
+        self.boxes.commit();
+        report
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = self.found.iter().collect();
+        pairs.sort_unstable();
+        pairs
+    }
+}
+
+#[test]
+fn what_does_not_change_costs_nothing_and_little_costs_little() {
+    let mut world = World::new(&crowd(4000, 0.0, 1.0), Filter::ALL, Options::default());
+    assert_eq!(world.step(), Report::Full);
+    let all = world.grid.stats().tests;
+    assert!(world.found.len() > 200 && all < 40 * 4000, "{all} tests");
+    assert_eq!(world.step(), Report::Delta);
+    assert_eq!(world.grid.stats().tests, 0);
+    let ids: Vec<_> = world.boxes.ids().take(40).collect();
+    for id in ids {
+        let aabb = *world.boxes.get(id).unwrap();
+        let moved = Aabb::new(aabb.min.map(|x| x + 0.7), aabb.max.map(|x| x + 0.7));
+        world.boxes.set(id, moved).unwrap();
+    }
+    assert_eq!(world.step(), Report::Delta);
+    assert!(!world.found.is_empty() && !world.found.ended().is_empty());
+    assert!(world.grid.stats().tests < all / 10, "{} tests", world.grid.stats().tests);
+}
+
+#[test]
+fn a_world_that_shrinks_or_grows_a_thousandfold_is_cut_anew_in_time() {
+    const COUNT: usize = 20_000;
+    let mut world = World::new(&crowd(COUNT, 0.0, 1.0), Filter::ALL, Options::default());
+    for scale in [1.0, 1e-3, 1e3, 1e-30, 1e30] {
+        world.boxes.set_all(&crowd(COUNT, 0.0, scale)).unwrap();
+        world.step();
+        let tests = world.grid.stats().tests;
+        assert!(tests < 60 * COUNT as u64, "{tests} tests at scale {scale}");
+    }
+}
+
+#[test]
+fn experiments_change_the_cost_and_not_the_pairs() {
+    let aabbs = crowd(1500, -7.0, 1.0);
+    let mut plain = World::new(&aabbs, Filter::ALL, Options::default());
+    plain.step();
+    let sum = Options { hash: CellHash::Sum, ..Options::default() };
+    let single = Options { cells: Cells::Single, ..Options::default() };
+    let fixed = Options { cells: Cells::From(9.0), ..Options::default() };
+    for options in [sum, single, fixed] {
+        let mut other = World::new(&aabbs, Filter::ALL, options);
+        other.step();
+        assert_eq!(other.pairs(), plain.pairs(), "{options:?}");
+    }
+    assert!(plain.pairs().len() > 50);
+}
+
+#[test]
+fn flat_and_layered_worlds_are_not_cut_where_boxes_do_not_differ() {
+    let layer = |index: usize| {
+        let z = 3.0 * index as f32;
+        Aabb::new([scatter(index, 1), 0.0, z], [100.0, 100.0, z + 1.0])
+    };
+    let layers: Vec<Aabb> = (0..5000).map(layer).collect();
+    let mut world = World::new(&layers, Filter::ALL, Options::default());
+    world.step();
+    assert!(world.grid.stats().tests < 50_000, "{} tests", world.grid.stats().tests);
+    let tower =
+        |aabb: &Aabb| Aabb::new([aabb.min[0], aabb.min[1], -1e4], [aabb.max[0], aabb.max[1], 1e4]);
+    let towers: Vec<Aabb> = crowd(5000, 0.0, 1.0).iter().map(|aabb| tower(aabb)).collect();
+    let mut world = World::new(&towers, Filter::ALL, Options::default());
+    world.step();
+    let (tests, pairs) = (world.grid.stats().tests, world.found.len() as u64);
+    assert!(tests < 20 * pairs, "{tests} tests for {pairs} pairs");
+}
+
+#[test]
+fn memory_is_at_most_a_hundred_bytes_a_box() {
+    const COUNT: usize = 60_000;
+    for filter in [Filter::ALL, Filter::ALL.owned_by(7)] {
+        let mut world = World::new(&crowd(COUNT, 0.0, 1.0), filter, Options::default());
+        for shift in [0.0, 0.1, 0.2, 0.3] {
+            world.boxes.set_all(&crowd(COUNT, shift, 1.0)).unwrap();
+            world.step();
+        }
+        let some: Vec<_> = world.boxes.ids().step_by(5).collect();
+        for id in some {
+            world.boxes.set(id, Aabb::point([id.get() as f32; 3])).unwrap();
+        }
+        assert_eq!(world.step(), Report::Delta);
+        let bytes = world.grid.stats().bytes as f64 / COUNT as f64;
+        assert!(bytes <= 100.0, "{bytes} bytes a box with {filter:?}");
+    }
+}
