@@ -22,6 +22,7 @@ pub mod text;
 pub mod verify;
 
 mod completions;
+mod contacts;
 mod demo;
 mod explain;
 mod files;
@@ -62,6 +63,7 @@ enum Command {
     Verify(verify::command::VerifyArgs),
     Bench(bench::command::BenchArgs),
     Reproduce(reproduce::command::ReproduceArgs),
+    Contacts(contacts::ContactsArgs),
     Explain(explain::ExplainArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -84,6 +86,7 @@ fn dispatch(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Verify(args)) => verify::command::run(&args),
         Some(Command::Bench(args)) => bench::command::run(&args),
         Some(Command::Reproduce(args)) => reproduce::command::run(&args),
+        Some(Command::Contacts(args)) => contacts::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),
     }
