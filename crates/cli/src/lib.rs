@@ -53,6 +53,7 @@ Examples:
   jostle pairs world.npy --json
   jostle verify --scene churn --n 2000 --frames 20
   jostle bench --scene uniform,city --n 1000,10000 --plot speed.svg
+  jostle contacts queries.jsonl
 
 Exit code: 0 done, 1 a check failed, 2 bad usage or bad input, 130 stopped.";
 

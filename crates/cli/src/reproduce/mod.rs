@@ -19,9 +19,11 @@ use crate::plot::{self, Chart};
 mod baseline;
 mod capannini;
 pub mod command;
+mod pipeline;
 
 /// Every experiment, in the order of the table. To add one: its file, and its line here.
-pub const EXPERIMENTS: &[Experiment] = &[baseline::EXPERIMENT, capannini::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] =
+    &[baseline::EXPERIMENT, capannini::EXPERIMENT, pipeline::EXPERIMENT];
 
 /// An experiment of a paper.
 pub struct Experiment {
