@@ -18,7 +18,11 @@ pub struct Cost {
 }
 
 /// The best time of several in milliseconds; `prepare` is not timed.
-fn best<T>(repeats: usize, mut prepare: impl FnMut() -> T, mut work: impl FnMut(T)) -> f64 {
+pub(crate) fn best<T>(
+    repeats: usize,
+    mut prepare: impl FnMut() -> T,
+    mut work: impl FnMut(T),
+) -> f64 {
     let time = |_| {
         let input = prepare();
         let start = Instant::now();

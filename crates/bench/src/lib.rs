@@ -7,3 +7,4 @@ pub mod contest;
 pub mod core_costs;
 pub mod narrow;
 pub mod rivals;
+pub mod structures;

@@ -122,7 +122,14 @@ struct Scene {
 fn scene(kind: &str, count: usize) -> Scene {
     let mut random = Random::new(7 + count as u64);
     let twins: Vec<Twin> = (0..16).map(|_| twin(kind, &mut random)).collect();
-    let reach = if kind == "capsule" { 1.7 } else { 1.55 };
+    // Chosen so that about half of the pairs touch.
+    let reach = match kind {
+        "hull 12" => 1.25,
+        "box" => 1.7,
+        "capsule" => 1.35,
+        "sphere" => 1.3,
+        _ => 1.5,
+    };
     let mut pose = || twin_pose(random.rotation(), random.vector(reach));
     let pairs = (0..count).map(|i| (i % 16, pose(), (i * 7 + 3) % 16, pose())).collect();
     Scene { twins, pairs }
@@ -143,7 +150,7 @@ pub struct Row {
     pub rival: f64,
     /// Median over the passes of rival time by our time.
     pub median_ratio: f64,
-    /// Pairs on which the two differ by more than 1e-6.
+    /// Pairs on which the two differ by more than 1e-4, the accuracy of the rival on capsules.
     pub differing: usize,
 }
 
@@ -214,7 +221,7 @@ impl Scene {
     ) -> Row {
         let count = self.pairs.len();
         let all = || 0..count;
-        let differing = all().filter(|&i| (ours(self, i) - theirs(self, i)).abs() > 1e-6).count();
+        let differing = all().filter(|&i| (ours(self, i) - theirs(self, i)).abs() > 1e-4).count();
         let hits = all().filter(|&i| self.our_distance(i) == 0.0).count() as f64 / count as f64;
         let (ours, rival, median_ratio) = race(
             count,

@@ -4,6 +4,7 @@ use jostle::Algorithm;
 use jostle_bench::contest::Contest;
 use jostle_bench::core_costs;
 use jostle_bench::rivals;
+use jostle_bench::structures;
 use jostle_scenes::Scene;
 
 #[test]
@@ -32,6 +33,18 @@ fn all_contestants_agree_on_every_scene() {
 #[test]
 fn the_core_costs_can_be_measured() {
     for cost in [core_costs::tracker(5000, 2), core_costs::set_all(5000, 2)] {
+        assert!(cost.ours > 0.0 && cost.yardstick > 0.0, "{cost:?}");
+    }
+}
+
+#[test]
+fn the_structures_can_be_measured() {
+    let costs = [
+        structures::succ_tree(5000, 2),
+        structures::radix_sort(5000, 2),
+        structures::coherent_sort(5000, 2),
+    ];
+    for cost in costs {
         assert!(cost.ours > 0.0 && cost.yardstick > 0.0, "{cost:?}");
     }
 }

@@ -105,6 +105,8 @@ pub struct Boxes {
     live: usize,
     /// Number of boxes whose filter is not [`Filter::ALL`].
     filtered: usize,
+    /// Number of boxes whose filter says that they are still.
+    still: usize,
     changes: Changes,
     stamp: Stamp,
 }
@@ -126,6 +128,7 @@ impl Clone for Boxes {
             free: self.free.clone(),
             live: self.live,
             filtered: self.filtered,
+            still: self.still,
             changes: self.changes.clone(),
             stamp: Stamp { world: next_world(), step: self.stamp.step },
         }
@@ -143,6 +146,7 @@ impl Boxes {
             free: Vec::new(),
             live: 0,
             filtered: 0,
+            still: 0,
             changes: Changes::default(),
             stamp: Stamp { world: next_world(), step: 0 },
         }
@@ -182,6 +186,11 @@ impl Boxes {
     /// be looked at.
     pub fn has_filters(&self) -> bool {
         self.filtered > 0
+    }
+
+    /// Number of boxes whose filter says that they are still.
+    pub fn still(&self) -> usize {
+        self.still
     }
 
     /// True where the id names a box.
@@ -280,6 +289,7 @@ impl Boxes {
         self.changes.inserted.push(id);
         self.live += 1;
         self.filtered += usize::from(filter != Filter::ALL);
+        self.still += usize::from(filter.still);
         id
     }
 
@@ -376,6 +386,8 @@ impl Boxes {
         if old != filter {
             self.filtered += usize::from(filter != Filter::ALL);
             self.filtered -= usize::from(old != Filter::ALL);
+            self.still += usize::from(filter.still);
+            self.still -= usize::from(old.still);
             self.note_move(id);
         }
         Ok(())
@@ -430,6 +442,7 @@ impl Boxes {
             }
         }
         self.filtered -= usize::from(self.filters[slot] != Filter::ALL);
+        self.still -= usize::from(self.filters[slot].still);
         self.aabbs[slot] = NO_BOX;
         self.filters[slot] = Filter::ALL;
         self.live -= 1;
@@ -553,6 +566,7 @@ mod snapshot {
                 boxes.aabbs[slot].check().map_err(|fault| format!("box {slot}: {fault}"))?;
                 boxes.live += 1;
                 boxes.filtered += usize::from(snapshot.filters[slot] != Filter::ALL);
+                boxes.still += usize::from(snapshot.filters[slot].still);
             } else if state == FREE || state == REMOVED {
                 boxes.aabbs[slot] = NO_BOX;
             } else {
@@ -682,8 +696,8 @@ mod tests {
         let (mut boxes, ids) = three();
         assert!(!boxes.has_filters());
         boxes.set_filter(ids[0], Filter::STILL).unwrap();
-        assert!(boxes.has_filters());
+        assert_eq!((boxes.has_filters(), boxes.still()), (true, 1));
         boxes.remove(ids[0]).unwrap();
-        assert!(!boxes.has_filters());
+        assert_eq!((boxes.has_filters(), boxes.still()), (false, 0));
     }
 }

@@ -47,7 +47,7 @@ impl Random {
         match self.below(4) {
             0 => DQuat::IDENTITY,
             1 => DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2),
-            _ => DQuat::from_axis_angle(self.direction(), self.range(0.0, 6.28)),
+            _ => DQuat::from_axis_angle(self.direction(), self.range(0.0, std::f64::consts::TAU)),
         }
     }
 
@@ -138,11 +138,18 @@ impl Pair {
     }
 }
 
-const PAIRS: usize = 20_000;
+/// Pairs a test looks at; `JOSTLE_SOAK` multiplies them and moves on to other seeds.
+fn count() -> usize {
+    20_000 * soak().max(1)
+}
+
+fn soak() -> usize {
+    std::env::var("JOSTLE_SOAK").ok().and_then(|value| value.parse().ok()).unwrap_or(0)
+}
 
 fn pairs(seed: u64) -> impl Iterator<Item = Pair> {
-    let mut random = Random(seed);
-    (0..PAIRS).map(move |_| random.pair())
+    let mut random = Random(seed + 1_000 * soak() as u64);
+    (0..count()).map(move |_| random.pair())
 }
 
 #[test]
@@ -168,7 +175,7 @@ fn exactly_one_of_distance_and_depth_is_positive() {
         assert_eq!(within.is_some(), contact.status != Status::Separated, "{pair:?} {contact:?}");
         hits += usize::from(hit);
     }
-    let share = hits as f64 / PAIRS as f64;
+    let share = hits as f64 / count() as f64;
     assert!((0.3..=0.7).contains(&share), "hit rate {share}");
 }
 
@@ -177,7 +184,9 @@ fn every_answer_is_proven() {
     let mut random = Random(99);
     for pair in pairs(2) {
         let contact = pair.contact(Method::Auto);
-        let (tolerance, signed) = (pair.tolerance(), contact.signed_distance());
+        let signed = contact.signed_distance();
+        // Far shapes are as certain as their distance.
+        let tolerance = pair.tolerance() + 4e-15 * contact.distance;
         // The plane along the normal shows that the distance is not less, the depth not more.
         let shown = -pair.overlap_along(contact.normal);
         assert!(shown >= signed - tolerance, "{shown} {pair:#?} {contact:#?}");
@@ -217,6 +226,10 @@ fn swapping_mirrors_to_the_last_bit() {
         let back = pair.swapped().contact(Method::Auto);
         assert_eq!(there.distance.to_bits(), back.distance.to_bits(), "{pair:?}");
         assert_eq!(there.depth.to_bits(), back.depth.to_bits(), "{pair:?}");
+        // The same shape in the same place twice has no second side to mirror to.
+        if pair.pose_a == pair.pose_b && format!("{:?}", pair.a) == format!("{:?}", pair.b) {
+            continue;
+        }
         assert_eq!(there.normal, -back.normal, "{pair:?}");
         assert_eq!(there.status, back.status);
         assert_eq!(there.point_a, back.point_b, "{pair:?}");
@@ -251,7 +264,7 @@ fn all_methods_agree() {
         }
         depths += usize::from(auto.status == Status::Overlapping);
     }
-    assert!(depths > PAIRS / 5);
+    assert!(depths > count() / 5);
 }
 
 #[test]

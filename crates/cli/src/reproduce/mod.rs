@@ -19,11 +19,19 @@ use crate::plot::{self, Chart};
 mod baseline;
 mod capannini;
 pub mod command;
+mod grids;
+mod loi;
 mod pipeline;
+mod tracy;
 
 /// Every experiment, in the order of the table. To add one: its file, and its line here.
-pub const EXPERIMENTS: &[Experiment] =
-    &[baseline::EXPERIMENT, capannini::EXPERIMENT, pipeline::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] = &[
+    baseline::EXPERIMENT,
+    capannini::EXPERIMENT,
+    tracy::EXPERIMENT,
+    grids::EXPERIMENT,
+    loi::EXPERIMENT,
+];
 
 /// An experiment of a paper.
 pub struct Experiment {

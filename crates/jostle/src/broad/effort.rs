@@ -1,11 +1,19 @@
 //! [`Effort`]: whether following the changes is worth it, or finding all pairs anew costs less.
 //!
 //! Work is counted in tests and exchanges, never in time, so that the choice, and with it every
-//! count, is the same in every run. Following is tried first, under a budget of what finding all
-//! pairs cost last time; so no step costs much more than twice that, whatever the boxes do.
+//! count, is the same in every run. Following is tried first, under a budget of [`PATIENCE`] times
+//! what finding all pairs cost last time; so no step costs much more than that, whatever the
+//! boxes do. The [`finder`](crate::broad::finder) is fast: without patience the persistent
+//! algorithms would give up wherever most boxes move, and their counts would show nothing.
 
-/// What sorting a box anew costs beside the tests, in the unit of a test.
-const SORT_WORK: f64 = 50.0;
+/// What a box costs the finder beside the tests, in the unit of a test: some 75 nanoseconds.
+const BOX_WORK: f64 = 25.0;
+
+/// The finder tests by vectors: so many in the time of one test here.
+const VECTOR_TESTS: f64 = 8.0;
+
+/// How many times the finder's work following may take.
+const PATIENCE: f64 = 3.0;
 
 /// How fast the memory of a dear step fades while pairs are found anew.
 const FADE: f64 = 0.95;
@@ -22,7 +30,7 @@ pub struct Effort {
 impl Effort {
     /// Notes that all pairs were found anew.
     pub fn built(&mut self, tests: u64, boxes: usize) {
-        self.build = tests as f64 / boxes.max(1) as f64 + SORT_WORK;
+        self.build = tests as f64 / VECTOR_TESTS / boxes.max(1) as f64 + BOX_WORK;
     }
 
     /// Notes that changes were followed.
@@ -37,14 +45,14 @@ impl Effort {
 
     /// The most work that following may take.
     pub fn budget(&self, boxes: usize) -> u64 {
-        (self.build * boxes as f64) as u64 + 1000
+        (PATIENCE * self.build * boxes as f64) as u64 + 1000
     }
 
     /// Whether finding all pairs anew is expected to cost less than following so many changes.
     /// With `unsorted` lists, following must promise to pay for sorting them. The estimate fades,
     /// so that following is tried again now and then.
     pub fn prefers_building(&mut self, changes: usize, boxes: usize, unsorted: bool) -> bool {
-        let share = if unsorted { 0.5 } else { 1.0 };
+        let share = PATIENCE * if unsorted { 0.5 } else { 1.0 };
         let prefers = self.change * changes as f64 > share * self.build * boxes as f64;
         if prefers {
             self.change *= FADE;

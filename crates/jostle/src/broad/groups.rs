@@ -116,6 +116,24 @@ impl Groups {
         self.group.extend(boxes.filters().iter().map(group));
     }
 
+    /// Gives a box that is new, or has another filter, a group that there is. False where there
+    /// is none for it; then rebuild. An owner that becomes large between two rebuilds gets no
+    /// group of its own, so rebuild after many calls.
+    pub fn adopt(&mut self, slot: usize, filter: &Filter) -> bool {
+        if self.group.is_empty() {
+            return *filter == Filter::ALL;
+        }
+        let kind = Some(kind(&self.large_owners, filter));
+        let known = self.kinds.iter().position(|&other| other == kind);
+        let mixed = || self.kinds.iter().position(Option::is_none);
+        let Some(group) = known.or_else(mixed) else { return false };
+        if self.group.len() <= slot {
+            self.group.resize(slot + 1, 0);
+        }
+        self.group[slot] = group as u8;
+        true
+    }
+
     /// Number of groups, at least one.
     pub fn count_of_groups(&self) -> usize {
         self.kinds.len()
@@ -124,7 +142,7 @@ impl Groups {
     /// The group of a slot.
     #[inline(always)]
     pub fn of(&self, slot: usize) -> usize {
-        if self.group.is_empty() { 0 } else { usize::from(self.group[slot]) }
+        self.group.get(slot).map_or(0, |&group| usize::from(group))
     }
 
     /// False where no box of one group can pair with one of the other, which may be the same.

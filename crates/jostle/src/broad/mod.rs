@@ -20,13 +20,19 @@ pub mod brute_force;
 pub mod bvh;
 pub mod effort;
 pub mod endpoint;
+pub mod finder;
+pub mod grid_sap;
 pub mod grid_sweep;
 pub mod groups;
+pub mod hash_grid;
+pub mod octree;
 pub mod past;
 pub mod queries;
 pub mod sap;
+pub mod segmented_sap;
 pub mod simd_sap;
 pub mod sort_sweep;
+mod tasks;
 
 /// How an update is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +59,11 @@ pub trait BroadPhase: Send {
     /// finds the pairs can answer them.
     fn queries(&self) -> Option<&dyn BoxQueries> {
         None
+    }
+
+    /// Box tests of the last update, without gathering the rest.
+    fn tests(&self) -> u64 {
+        self.stats().tests
     }
 
     /// Why this algorithm works as it does on these boxes; only choosers have an answer.
@@ -161,11 +172,16 @@ macro_rules! algorithms {
 algorithms! {
     BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
     SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
+    HashGrid = "hash-grid", hash_grid::HashGrid::new, "A hierarchy of hashed grids, each box in one cell of the level that fits it.";
     GridSweep = "grid-sweep", grid_sweep::GridSweep::new, "Columns of a grid across the sweep axis, each swept on its own.";
     Bvh = "bvh", bvh::Bvh::new, "Trees of eight: one of what moves, a few of what rests; carries the queries.";
     BidimSap = "bidim-sap", bidim_sap::BidimSap::new, "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
     Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
+    SegmentedSap = "segmented-sap", segmented_sap::SegmentedSap::new, "Chunked endpoint lists with checkpoint sets; boxes come and go without a pass over everything.";
+    GridSap = "grid-sap", grid_sap::GridSap::new, "A uniform grid, each cell a sap of its own.";
+    GridSegmentedSap = "grid-segmented-sap", grid_sap::GridSegmentedSap::new, "A uniform grid, each cell a segmented-sap of its own.";
     SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
+    Octree = "octree", octree::Octree::new, "A loose octree: the classical tree of space, a baseline.";
     Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
 }
 

@@ -21,6 +21,7 @@ use std::cmp::Ordering;
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
+use crate::broad::grid_sap::grid::CellView;
 use crate::error::{Error, LimitReached};
 use crate::filter::Filter;
 use crate::pair::{BoxId, Lane, Pair};
@@ -122,6 +123,7 @@ impl Past {
             now: boxes.aabbs(),
             filters: if boxes.has_filters() { boxes.filters() } else { &[] },
             order,
+            cell: None,
         }
     }
 }
@@ -135,9 +137,21 @@ pub struct Judge<'a> {
     /// Empty where every filter is [`Filter::ALL`].
     filters: &'a [Filter],
     order: [usize; 3],
+    cell: Option<CellView<'a>>,
 }
 
 impl<'a> Judge<'a> {
+    /// The same judge for one cell of a grid: says only what this cell is to report.
+    pub fn within(self, cell: CellView<'a>) -> Judge<'a> {
+        Judge { cell: Some(cell), ..self }
+    }
+
+    /// The same judge for one cell of a grid that numbers its boxes itself: these are their
+    /// bounds, and the cell knows their slots.
+    pub fn numbered(self, cell: CellView<'a>, then: &'a [Aabb], now: &'a [Aabb]) -> Judge<'a> {
+        Judge { cell: Some(cell), then, now, ..self }
+    }
+
     /// The bounds of now.
     #[inline(always)]
     pub fn now(&self) -> &'a [Aabb] {
@@ -168,12 +182,19 @@ impl<'a> Judge<'a> {
     fn gains_first(&self, place: usize, lower: u32, upper: u32) -> bool {
         let (a, b) = (&self.then[lower as usize], &self.then[upper as usize]);
         let axis = self.order[place];
+        if let Some(cell) = &self.cell
+            && cell.is_fresh(lower, upper)
+        {
+            // As if nowhere: the first axis speaks for them.
+            return place == 0 && self.began(lower, upper);
+        }
         // Not "behind": a box that was nowhere has no place and counts as apart.
         let apart = a.min[axis].partial_cmp(&b.max[axis]).is_none_or(Ordering::is_gt);
         apart
             && self.order[..place].iter().all(|&axis| overlap_on(a, b, axis))
             && self.allowed(lower, upper)
             && !self.was_hidden_pair(lower, upper)
+            && self.owns(self.now, lower, upper)
     }
 
     /// True where the pair ends with this exchange, after which the lower end of one box lies
@@ -191,18 +212,37 @@ impl<'a> Judge<'a> {
         b.max[axis] < a.min[axis]
             && self.order[..place].iter().all(|&axis| overlap_on(a, b, axis))
             && self.allowed(lower, upper)
+            && self.owns(self.then, lower, upper)
+            && self.cell.is_none_or(|cell| !cell.is_fresh(lower, upper))
+    }
+
+    /// Whether a pair that overlaps in these bounds is this judge's to report.
+    #[inline]
+    fn owns(&self, aabbs: &[Aabb], one: u32, other: u32) -> bool {
+        let (one, other) = (one as usize, other as usize);
+        self.cell.is_none_or(|cell| cell.owns(&aabbs[one], &aabbs[other]))
     }
 
     /// True where the pair began, however it was met.
     #[inline]
     pub fn began(&self, one: u32, other: u32) -> bool {
-        self.overlap_now(one, other) && !self.overlapped(one, other)
+        self.overlap_now(one, other)
+            && !self.overlapped(one, other)
+            && self.owns(self.now, one, other)
     }
 
     /// True where the pair ended, however it was met.
     #[inline]
     pub fn ended(&self, one: u32, other: u32) -> bool {
-        self.overlapped(one, other) && !self.overlap_now(one, other)
+        self.overlapped(one, other)
+            && !self.overlap_now(one, other)
+            && self.owns(self.then, one, other)
+    }
+
+    /// Whether the boxes are a pair now, and one for this judge to report.
+    #[inline]
+    pub fn stands(&self, one: u32, other: u32) -> bool {
+        self.overlap_now(one, other) && self.owns(self.now, one, other)
     }
 
     #[inline]
@@ -236,13 +276,23 @@ impl<'a> Judge<'a> {
 
     #[inline(always)]
     fn allowed(&self, one: u32, other: u32) -> bool {
-        self.filters.is_empty() || self.filters[one as usize].allows(&self.filters[other as usize])
+        if self.filters.is_empty() {
+            return true;
+        }
+        let (one, other) = (self.slot(one), self.slot(other));
+        self.filters[one].allows(&self.filters[other])
+    }
+
+    /// The slot of a box; a cell of a grid may have numbers of its own.
+    #[inline]
+    fn slot(&self, number: u32) -> usize {
+        self.cell.map_or(number, |cell| cell.slot(number)) as usize
     }
 
     #[inline]
     fn was_allowed(&self, one: u32, other: u32) -> bool {
         let filters = &self.past.filters;
-        filters.is_empty() || filters[one as usize].allows(&filters[other as usize])
+        filters.is_empty() || filters[self.slot(one)].allows(&filters[self.slot(other)])
     }
 }
 
@@ -270,6 +320,8 @@ impl From<LimitReached> for Stop {
 pub struct EventSink<'a> {
     began: &'a mut Lane,
     ended: &'a mut Vec<Pair>,
+    /// The slots of the boxes, where they have other numbers.
+    slots: Option<&'a [u32]>,
     /// Box tests so far.
     pub tests: u64,
     /// Exchanges so far.
@@ -281,18 +333,29 @@ pub struct EventSink<'a> {
 impl<'a> EventSink<'a> {
     /// A sink that writes to a lane and a list and sets no limit to the work.
     pub fn new(began: &'a mut Lane, ended: &'a mut Vec<Pair>) -> EventSink<'a> {
-        EventSink { began, ended, tests: 0, swaps: 0, budget: u64::MAX }
+        EventSink { began, ended, slots: None, tests: 0, swaps: 0, budget: u64::MAX }
+    }
+
+    /// The same sink for boxes that have numbers; `slots` says who they are.
+    pub fn named(self, slots: &'a [u32]) -> EventSink<'a> {
+        EventSink { slots: Some(slots), ..self }
+    }
+
+    #[inline]
+    fn slot(&self, number: u32) -> u32 {
+        self.slots.map_or(number, |slots| slots[number as usize])
     }
 
     /// Notes a pair that began.
     #[inline]
     pub fn begin(&mut self, one: u32, other: u32) -> Result<(), Stop> {
-        Ok(self.began.push(one, other)?)
+        Ok(self.began.push(self.slot(one), self.slot(other))?)
     }
 
     /// Notes a pair that ended.
     #[inline]
     pub fn end(&mut self, one: u32, other: u32) {
+        let (one, other) = (self.slot(one), self.slot(other));
         self.ended.push(Pair::new(BoxId::new(one), BoxId::new(other)));
     }
 

@@ -99,12 +99,12 @@ impl Prepared {
                 leave = leave.min(last * inverse);
             }
         }
-        // No box (NaN) fails here on the axes along which nothing moves, or has to be asked for.
+        // An empty lane of a node is NaN in all bounds, which the minima and maxima pass over.
         (enter <= leave && !aabb.min[0].is_nan()).then_some(enter)
     }
 }
 
-/// The square of the distance from a point to a box, 0 inside; infinite where there is no box.
+/// The square of the distance from a point to a box, 0 inside; NaN where there is no box.
 #[inline]
 pub(crate) fn distance_squared(point: &[f32; 3], aabb: &Aabb) -> f64 {
     let mut sum = 0.0;
@@ -316,4 +316,53 @@ fn keep<T>(found: &mut Vec<T>, item: T) -> ControlFlow<()> {
 
 fn by(one: f64, id: BoxId, other: f64, other_id: BoxId) -> std::cmp::Ordering {
     one.total_cmp(&other).then(id.cmp(&other_id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn some_box() -> impl Strategy<Value = Aabb> {
+        let corner = prop::array::uniform3(-8i8..8);
+        (corner, prop::array::uniform3(0i8..5)).prop_map(|(low, size)| Aabb {
+            min: low.map(f32::from),
+            max: std::array::from_fn(|k| f32::from(low[k]) + f32::from(size[k])),
+        })
+    }
+
+    /// By how far the displaced box and the other are apart on the worst axis; negative where
+    /// they overlap.
+    fn gap_at(cast: &Cast, time: f64, aabb: &Aabb) -> f64 {
+        (0..3).fold(f64::NEG_INFINITY, |gap, k| {
+            let by = f64::from(cast.direction[k]) * time;
+            let low = f64::from(cast.start.min[k]) + by - f64::from(aabb.max[k]);
+            let high = f64::from(aabb.min[k]) - f64::from(cast.start.max[k]) - by;
+            gap.max(low).max(high)
+        })
+    }
+
+    proptest! {
+        /// The time of entry against the definition: apart before it, in touch at it.
+        #[test]
+        fn casts_touch_when_they_say(
+            start in some_box(), aabb in some_box(), towards in prop::array::uniform3(-6i8..6),
+        ) {
+            let cast = Cast::swept(start, towards.map(|part| f32::from(part) * 0.75)).until(4.0);
+            match cast.enters(&aabb) {
+                Some(enter) => {
+                    prop_assert!((0.0..=4.0).contains(&enter));
+                    prop_assert!(gap_at(&cast, enter, &aabb) < 1e-9);
+                    for share in [0.0, 0.3, 0.7, 0.99] {
+                        prop_assert!(enter == 0.0 || gap_at(&cast, enter * share, &aabb) > 0.0);
+                    }
+                }
+                None => {
+                    for step in 0..=400 {
+                        prop_assert!(gap_at(&cast, f64::from(step) * 0.01, &aabb) > 0.0);
+                    }
+                }
+            }
+        }
+    }
 }

@@ -43,11 +43,6 @@ impl SortSweep {
         SortSweep::default()
     }
 
-    /// Box tests of the last update.
-    pub(crate) fn tests(&self) -> u64 {
-        self.tests
-    }
-
     fn sort(&mut self, boxes: &Boxes, axis: usize) {
         self.order.clear();
         self.order.extend(boxes.ids().map(|id| id.get()));

@@ -64,6 +64,18 @@ pub enum Ending {
     StepLimit,
 }
 
+impl Ending {
+    /// The name used in files: `closed`, `converged`, `stalled` or `step_limit`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ending::Closed => "closed",
+            Ending::Converged => "converged",
+            Ending::Stalled => "stalled",
+            Ending::StepLimit => "step_limit",
+        }
+    }
+}
+
 /// Which algorithm answers. `Auto` is right for use; the others are for tests and study, and are
 /// ignored where they do not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

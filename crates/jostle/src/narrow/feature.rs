@@ -108,20 +108,17 @@ impl Feature {
     fn hull(&mut self, hull: &Hull, direction: DVec3, slack: f64) {
         let best = hull.support_index(direction);
         let top = hull.vertices()[best as usize];
-        let level = |&&vertex: &&u32| {
+        let level = |vertex: u32| {
             let offset = top - hull.vertices()[vertex as usize];
             offset.dot(direction) <= slack * offset.length()
         };
-        let beside: Vec<u32> = hull.neighbours(best).iter().filter(level).copied().collect();
-        if beside.len() >= 2 && hull.dimension() >= 2 && self.hull_face(hull, direction, slack) {
+        let beside = || hull.neighbours(best).iter().copied().filter(|&vertex| level(vertex));
+        if beside().nth(1).is_some() && self.hull_face(hull, direction, slack) {
             return;
         }
         self.push(top, best);
-        let lowest = |a: &&u32, b: &&u32| {
-            let height = |v: u32| hull.vertices()[v as usize].dot(direction);
-            height(**a).total_cmp(&height(**b))
-        };
-        if let Some(&other) = beside.iter().max_by(lowest) {
+        let height = |vertex: u32| hull.vertices()[vertex as usize].dot(direction);
+        if let Some(other) = beside().max_by(|&a, &b| height(a).total_cmp(&height(b))) {
             self.push(hull.vertices()[other as usize], other);
         }
     }

@@ -18,9 +18,15 @@ use super::pair::{Core, relative};
 use super::witness::crossing;
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
+use std::cell::RefCell;
 
 /// Sine of the angle by which features may lean and still count as facing each other: 3 degrees.
 const SLACK: f64 = 0.05;
+
+thread_local! {
+    /// Scratch memory, so that a manifold allocates nothing after the first.
+    static CANDIDATES: RefCell<Vec<ManifoldPoint>> = const { RefCell::new(Vec::new()) };
+}
 
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -79,14 +85,16 @@ pub fn manifold_cached(
     cache: &mut PairCache,
 ) -> Option<Manifold> {
     let contact = contact_within_cached(a, pose_a, b, pose_b, reach, options, cache)?;
-    let mut candidates = Vec::new();
     let reach = reach.max(0.0) + touch_tolerance(super::solve::size_of(a, b));
     let scene = Scene { contact: &contact, reach, options };
-    scene.gather((a, pose_a), (b, pose_b), 0, &mut candidates);
-    if candidates.is_empty() {
-        candidates.push(single(&contact, 0));
-    }
-    Some(reduced(contact, &mut candidates))
+    Some(CANDIDATES.with_borrow_mut(|candidates| {
+        candidates.clear();
+        scene.gather((a, pose_a), (b, pose_b), 0, candidates);
+        if candidates.is_empty() {
+            candidates.push(single(&contact, 0));
+        }
+        reduced(contact, candidates)
+    }))
 }
 
 fn single(contact: &Contact, id: u64) -> ManifoldPoint {
@@ -295,21 +303,21 @@ fn point_id(corner: &Clipped, a_is_reference: bool) -> u64 {
 
 /// The deepest candidate, the one furthest from it, and the widest on both sides of their line.
 fn reduced(contact: Contact, candidates: &mut Vec<ManifoldPoint>) -> Manifold {
-    candidates.sort_by(|p, q| p.id.cmp(&q.id).then(p.separation.total_cmp(&q.separation)));
+    let order = |p: &ManifoldPoint, q: &ManifoldPoint| {
+        p.id.cmp(&q.id).then(p.separation.total_cmp(&q.separation))
+    };
+    candidates.sort_unstable_by(order);
     candidates.dedup_by_key(|point| point.id);
-    let mut chosen: Vec<usize> = (0..candidates.len()).collect();
     if candidates.len() > 4 {
-        chosen = widest(&contact, candidates);
+        keep_widest(&contact, candidates);
     }
     let mut points = [ManifoldPoint::default(); 4];
-    let len = chosen.len().min(4);
-    for (slot, &index) in points.iter_mut().zip(&chosen) {
-        *slot = candidates[index];
-    }
+    let len = candidates.len().min(4);
+    points[..len].copy_from_slice(&candidates[..len]);
     Manifold { contact, points, len }
 }
 
-fn widest(contact: &Contact, all: &[ManifoldPoint]) -> Vec<usize> {
+fn keep_widest(contact: &Contact, all: &mut Vec<ManifoldPoint>) {
     let best = |score: &dyn Fn(usize) -> f64| {
         (0..all.len()).rev().max_by(|&i, &j| score(i).total_cmp(&score(j))).unwrap_or(0)
     };
@@ -319,8 +327,10 @@ fn widest(contact: &Contact, all: &[ManifoldPoint]) -> Vec<usize> {
     let across = (at(furthest) - at(deepest)).cross(contact.normal);
     let left = best(&|i| (at(i) - at(deepest)).dot(across));
     let right = best(&|i| -(at(i) - at(deepest)).dot(across));
-    let mut chosen = vec![deepest, furthest, left, right];
-    chosen.sort_unstable();
-    chosen.dedup();
-    chosen
+    let chosen = [deepest, furthest, left, right];
+    let mut index = 0;
+    all.retain(|_| {
+        index += 1;
+        chosen.contains(&(index - 1))
+    });
 }

@@ -12,9 +12,11 @@
 //!    its direction stays good when the distance is tiny.
 //! 3. Heights and feet are measured from the corner that is nearest to the origin: a tiny shape
 //!    against a large one has corners a million times further away than the answer.
-//! 4. The region that the theorem rules out is still tested. It is reached only by rounding or by a
+//! 4. Short answers on long edges are made square to the edge once more, and so are normals of
+//!    thin triangles: an angle of 1e-9 at a lever of one is the whole tolerance.
+//! 5. The region that the theorem rules out is still tested. It is reached only by rounding or by a
 //!    simplex from the last frame, and then it decides.
-//! 5. A flat tetrahedron or triangle falls back to its faces or edges instead of trusting a sign.
+//! 6. A flat tetrahedron or triangle falls back to its faces or edges instead of trusting a sign.
 
 use glam::DVec3;
 
@@ -41,6 +43,9 @@ type Nearest = (DVec3, u8);
 
 /// Squared sine under which a triangle counts as a line.
 const FLAT: f64 = 1e-28;
+
+/// Squared sine under which a triangle's normal needs care.
+const THIN: f64 = 1e-6;
 
 /// Volume, as a share of the product of three edges, under which a tetrahedron counts as flat.
 const FLAT_VOLUME: f64 = 1e-15;
@@ -162,11 +167,33 @@ fn on_edge(p: DVec3, q: DVec3) -> Nearest {
         (q, 0b10)
     } else if along >= length {
         (p, 0b01)
-    } else if along + along <= length {
-        (q + edge * (along / length), 0b11)
     } else {
-        (p - edge * (p.dot(edge) / length), 0b11)
+        let foot = if along + along <= length {
+            q + edge * (along / length)
+        } else {
+            p - edge * (p.dot(edge) / length)
+        };
+        (across(foot, edge, length), 0b11)
     }
+}
+
+/// A vector that should be square to an edge, made so again if it is so short that rounding has
+/// turned it: the far ends of the edge would see the error as height.
+#[inline]
+fn across(vector: DVec3, edge: DVec3, length: f64) -> DVec3 {
+    if vector.length_squared() > 1e-8 * length {
+        return vector;
+    }
+    vector - edge * (vector.dot(edge) / length)
+}
+
+/// The normal of a thin triangle made square to its longer edge again. The cross product of nearly
+/// parallel edges is turned by rounding, and a long edge makes height of it.
+#[cold]
+fn squared(normal: DVec3, to_p: DVec3, to_q: DVec3) -> DVec3 {
+    let (at_p, at_q) = (to_p.length_squared(), to_q.length_squared());
+    let (edge, length) = if at_p > at_q { (to_p, at_p) } else { (to_q, at_q) };
+    normal - edge * (normal.dot(edge) / length)
 }
 
 /// The corner nearest to the origin: its height over a plane suffers least from rounding.
@@ -194,8 +221,11 @@ pub(super) fn on_triangle(p: DVec3, q: DVec3, r: DVec3) -> Nearest {
     let area = normal.length_squared();
     let at_p = -r.cross(to_q).dot(normal);
     let at_q = -to_p.cross(r).dot(normal);
-    let flat = area <= FLAT * to_p.length_squared() * to_q.length_squared();
+    let span = to_p.length_squared() * to_q.length_squared();
+    let flat = area <= FLAT * span;
     if !flat && at_p > 0.0 && at_q > 0.0 && at_p + at_q < area {
+        let normal = if area < THIN * span { squared(normal, to_p, to_q) } else { normal };
+        let area = normal.length_squared();
         return (normal * (smallest(p, q, r).dot(normal) / area), 0b111);
     }
     let mut best = (DVec3::INFINITY, 0);
@@ -295,4 +325,121 @@ fn spread(kept: [f64; 4], mask: u8) -> [f64; 4] {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The nearest point of the convex hull of up to four points, by trying every subset: the best
+    /// of the projections onto their affine hulls that lie inside.
+    fn by_all_subsets(points: &[DVec3]) -> f64 {
+        let mut best = f64::INFINITY;
+        for mask in 1u32..1 << points.len() {
+            let chosen: Vec<DVec3> =
+                (0..points.len()).filter(|i| mask >> i & 1 == 1).map(|i| points[i]).collect();
+            if let Some(distance) = inside_projection(&chosen) {
+                best = best.min(distance);
+            }
+        }
+        best
+    }
+
+    /// Distance of the origin to the affine hull, if the foot is a mix without negative weights.
+    fn inside_projection(points: &[DVec3]) -> Option<f64> {
+        let base = *points.last()?;
+        let edges: Vec<DVec3> = points[..points.len() - 1].iter().map(|p| *p - base).collect();
+        let size = edges.len();
+        let mut rows: Vec<Vec<f64>> = (0..size)
+            .map(|i| {
+                let mut row: Vec<f64> = edges.iter().map(|e| e.dot(edges[i])).collect();
+                row.push(-base.dot(edges[i]));
+                row
+            })
+            .collect();
+        for pivot in 0..size {
+            let lead = (pivot..size)
+                .max_by(|&i, &j| rows[i][pivot].abs().total_cmp(&rows[j][pivot].abs()))?;
+            rows.swap(pivot, lead);
+            if rows[pivot][pivot].abs() < 1e-9 {
+                return None;
+            }
+            for row in 0..size {
+                if row != pivot {
+                    let factor = rows[row][pivot] / rows[pivot][pivot];
+                    let lead = rows[pivot].clone();
+                    for (value, above) in rows[row].iter_mut().zip(&lead) {
+                        *value -= factor * above;
+                    }
+                }
+            }
+        }
+        let weights: Vec<f64> = (0..size).map(|i| rows[i][size] / rows[i][i]).collect();
+        let sum: f64 = weights.iter().sum();
+        if weights.iter().any(|&w| w < -1e-12) || sum > 1.0 + 1e-12 {
+            return None;
+        }
+        let foot =
+            edges.iter().zip(&weights).fold(base, |foot, (edge, weight)| foot + *edge * *weight);
+        Some(foot.length())
+    }
+
+    fn simplex_of(points: &[DVec3]) -> Simplex {
+        let mut simplex = Simplex::default();
+        for &point in points {
+            simplex.push(Corner { point, on_a: point, ids: [0; 2] });
+        }
+        simplex
+    }
+
+    proptest! {
+        #[test]
+        fn finds_the_nearest_point_of_any_simplex(
+            points in prop::collection::vec(prop::array::uniform3(-1.0..1.0f64), 1..=4),
+            shift in prop::array::uniform3(-1.5..1.5f64),
+        ) {
+            let points: Vec<DVec3> =
+                points.into_iter().map(|p| DVec3::from(p) + DVec3::from(shift)).collect();
+            let expected = by_all_subsets(&points);
+            let mut simplex = simplex_of(&points);
+            let found = simplex.reduce();
+            let distance = found.map_or(0.0, |nearest| nearest.length());
+            prop_assert!((distance - expected).abs() < 1e-9, "{distance} {expected}");
+            // The weights mix the kept corners to that point, and sum to one.
+            let weights = simplex.weights();
+            let mixed = simplex.corners().iter().zip(weights).map(|(c, w)| c.point * w).sum::<DVec3>();
+            prop_assert!((mixed.length() - distance).abs() < 1e-9);
+            prop_assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+
+        #[test]
+        fn a_tiny_far_triangle_keeps_its_distance(
+            points in prop::array::uniform3(prop::array::uniform2(-1.0..1.0f64)),
+            height in 0.5..2.0f64,
+        ) {
+            // In the plane at the given height, over the origin, a millionth wide.
+            let corners = points.map(|[x, z]| DVec3::new(1e-6 * x, height, 1e-6 * z));
+            let mut simplex = simplex_of(&corners);
+            let nearest = simplex.reduce().expect("a triangle holds no volume");
+            prop_assert!((nearest.length() - height).abs() < 3e-12);
+        }
+    }
+
+    #[test]
+    fn flat_and_doubled_corners_fall_back_to_lower_features() {
+        let line =
+            [DVec3::new(-1.0, 1.0, 0.0), DVec3::new(0.5, 1.0, 0.0), DVec3::new(2.0, 1.0, 0.0)];
+        assert_eq!(simplex_of(&line).reduce(), Some(DVec3::Y));
+        let same = [DVec3::Y; 4];
+        assert_eq!(simplex_of(&same).reduce(), Some(DVec3::Y));
+        let plane = [
+            DVec3::new(-1.0, 1.0, -1.0),
+            DVec3::new(1.0, 1.0, -1.0),
+            DVec3::new(1.0, 1.0, 1.0),
+            DVec3::new(-1.0, 1.0, 1.0),
+        ];
+        let nearest = simplex_of(&plane).reduce().expect("a flat tetrahedron holds nothing");
+        assert!((nearest - DVec3::Y).length() < 1e-15);
+    }
 }

@@ -50,8 +50,10 @@ const CURVED_GAP: f64 = 2e-11;
 const CURVED_DEPTH_GAP: f64 = 1e-9;
 /// Most steps of GJK; polyhedra end after ten, needles and thin curved shapes after a hundred.
 const GJK_STEPS: u32 = 256;
-/// Most corners of a polytope.
-const EPA_CORNERS: usize = 192;
+/// Most corners of the polytope of curved shapes.
+const CURVED_CORNERS: usize = 192;
+/// The same for polyhedra: nearly round ones in each other's middle need thousands. SAT follows.
+const POLYHEDRAL_CORNERS: usize = 3000;
 
 /// Most steps of the descent after EPA.
 const DESCENT_STEPS: u32 = 40;
@@ -372,7 +374,7 @@ impl Ready<'_> {
             touch: touch_tolerance(self.size) - self.radii[0] - self.radii[1],
             flat: 1e-12 * self.size,
             coplanar: 1e-14 * self.size,
-            corners: EPA_CORNERS,
+            corners: if polyhedral { POLYHEDRAL_CORNERS } else { CURVED_CORNERS },
         }
     }
 
@@ -424,7 +426,7 @@ impl Ready<'_> {
         }
         let mut on_a = depth.on_a;
         let (mut normal, mut upper) = (depth.normal, depth.upper);
-        if depth.end != End::Converged {
+        if !polyhedral || depth.end != End::Converged {
             (normal, upper, on_a) = self.descend(normal, upper, on_a);
         }
         Signed {
@@ -437,8 +439,10 @@ impl Ready<'_> {
         }
     }
 
-    /// Improves a depth whose bounds did not meet. Bodies of revolution on one axis have a whole
-    /// circle of shortest ways, along which EPA spends its corners; any of them can be made exact.
+    /// Improves normal and points of curved shapes, and a depth whose bounds did not meet. Bodies of
+    /// revolution on one axis have a whole circle of shortest ways, along which EPA spends its
+    /// corners; any of them can be made exact. And EPA's face at the end is small only across
+    /// curvature, so that a point mixed from its corners may be off where the surface is straight.
     /// Moved just out along the normal, the shapes have a distance, and its normal is at least as
     /// short a way: `depth' <= (depth + out) cos - out`.
     fn descend(&mut self, normal: DVec3, upper: f64, on_a: DVec3) -> (DVec3, f64, DVec3) {

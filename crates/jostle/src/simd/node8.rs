@@ -6,6 +6,7 @@
 //! right: the tests of this file compare the others with it, NaN and infinities included.
 
 use crate::aabb::Aabb;
+use crate::pair::Pair;
 
 /// Number of boxes in a node.
 pub(crate) const WIDTH: usize = 8;
@@ -57,7 +58,27 @@ pub(crate) trait Lanes: Copy + Send + Sync {
 
     /// The lanes that hold different boxes; two lanes without a box are the same.
     fn differing(self, one: &Node8, other: &Node8) -> u32;
+
+    /// The overlaps within a node: bit `8 (r - 1) + i` for lanes `i` and `i + r` (modulo eight),
+    /// each pair once.
+    fn within(self, node: &Node8) -> u32;
+
+    /// Appends `base` plus the number of each lane of a mask.
+    fn spread(self, mask: u32, base: u32, list: &mut Vec<u32>);
+
+    /// Appends the pairs of a box with those of eight others that a mask names.
+    fn pair_up(self, id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>);
 }
+
+/// The two lanes that a bit of [`Lanes::within`] stands for.
+#[inline(always)]
+pub(crate) fn lanes_of_bit(bit: u32) -> (usize, usize) {
+    let (one, turn) = (bit as usize % WIDTH, bit as usize / WIDTH + 1);
+    (one, (one + turn) % WIDTH)
+}
+
+/// Turning by four meets each pair twice.
+const WITHIN: u32 = 0x0fff_ffff;
 
 /// Work that is compiled once for each instruction set. `run` has to be `#[inline(always)]`.
 pub(crate) trait WithLanes {
@@ -108,6 +129,27 @@ impl Lanes for Portable {
             mask |= u32::from(!a.same(&b) && !both_empty) << lane;
         }
         mask
+    }
+
+    #[inline(always)]
+    fn within(self, node: &Node8) -> u32 {
+        let mut mask = 0;
+        for bit in 0..32 {
+            let (one, other) = lanes_of_bit(bit);
+            mask |= u32::from(node.get(one).overlaps(&node.get(other))) << bit;
+        }
+        mask & WITHIN
+    }
+
+    #[inline(always)]
+    fn spread(self, mask: u32, base: u32, list: &mut Vec<u32>) {
+        list.extend((0..WIDTH as u32).filter(|lane| mask >> lane & 1 == 1).map(|lane| base + lane));
+    }
+
+    #[inline(always)]
+    fn pair_up(self, id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>) {
+        let named = (0..WIDTH).filter(|lane| mask >> lane & 1 == 1);
+        pairs.extend(named.map(|lane| Pair::from((id, others[lane]))));
     }
 }
 
@@ -211,6 +253,92 @@ mod avx2 {
         _mm256_movemask_ps(_mm256_andnot_ps(both_empty, differ)) as u32
     }
 
+    /// For each mask the numbers of its lanes, a byte each, in front.
+    static PACKED: [[u8; WIDTH]; 256] = {
+        let mut packed = [[0; WIDTH]; 256];
+        let mut mask = 0;
+        while mask < 256 {
+            let (mut lane, mut count) = (0, 0);
+            while lane < WIDTH {
+                if mask >> lane & 1 == 1 {
+                    packed[mask][count] = lane as u8;
+                    count += 1;
+                }
+                lane += 1;
+            }
+            mask += 1;
+        }
+        packed
+    };
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn packed(mask: u32) -> __m256i {
+        let lanes = i64::from_le_bytes(PACKED[mask as usize % 256]);
+        _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn spread(mask: u32, base: u32, list: &mut Vec<u32>) {
+        list.reserve(WIDTH);
+        let (length, count) = (list.len(), (mask & 0xff).count_ones() as usize);
+        let values = _mm256_add_epi32(packed(mask), _mm256_set1_epi32(base as i32));
+        // SAFETY: there is room for eight more, of which the first `count` are kept.
+        unsafe {
+            _mm256_storeu_si256(list.as_mut_ptr().add(length).cast(), values);
+            list.set_len(length + count);
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn pair_up(id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>) {
+        pairs.reserve(WIDTH);
+        let (length, count) = (pairs.len(), (mask & 0xff).count_ones() as usize);
+        let id = _mm256_set1_epi32(id as i32);
+        // SAFETY: eight ids are readable, and the load asks for no alignment.
+        let others = unsafe { _mm256_loadu_si256(others.as_ptr().cast()) };
+        let others = _mm256_permutevar8x32_epi32(others, packed(mask));
+        let (small, large) = (_mm256_min_epu32(id, others), _mm256_max_epu32(id, others));
+        let (even, odd) =
+            (_mm256_unpacklo_epi32(small, large), _mm256_unpackhi_epi32(small, large));
+        // SAFETY: there is room for eight more pairs; a pair is two u32, the smaller first, and
+        // only the first `count`, which are written in full, are kept.
+        unsafe {
+            let to: *mut __m256i = pairs.as_mut_ptr().add(length).cast();
+            _mm256_storeu_si256(to, _mm256_permute2x128_si256::<0x20>(even, odd));
+            _mm256_storeu_si256(to.add(1), _mm256_permute2x128_si256::<0x31>(even, odd));
+            pairs.set_len(length + count);
+        }
+    }
+
+    /// Per lane all bits set where its interval meets that of the lane that `turn` names.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn meets_turned(node: &Node8, k: usize, turn: __m256i) -> __m256 {
+        let (min, max) = (row(&node.min[k]), row(&node.max[k]));
+        let below = _mm256_cmp_ps::<_CMP_LE_OQ>(min, _mm256_permutevar8x32_ps(max, turn));
+        let above = _mm256_cmp_ps::<_CMP_LE_OQ>(_mm256_permutevar8x32_ps(min, turn), max);
+        _mm256_and_ps(below, above)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn within(node: &Node8) -> u32 {
+        let one = _mm256_set1_epi32(1);
+        let mut turn = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        let mut mask = 0;
+        for by in 0..4 {
+            // Only the lowest three bits count.
+            turn = _mm256_add_epi32(turn, one);
+            let xy = _mm256_and_ps(meets_turned(node, 0, turn), meets_turned(node, 1, turn));
+            let hits = _mm256_movemask_ps(_mm256_and_ps(xy, meets_turned(node, 2, turn)));
+            mask |= (hits as u32) << (8 * by);
+        }
+        mask & WITHIN
+    }
+
     impl Lanes for Avx2 {
         #[inline(always)]
         fn overlapping(self, node: &Node8, query: &Aabb) -> u32 {
@@ -228,6 +356,24 @@ mod avx2 {
         fn differing(self, one: &Node8, other: &Node8) -> u32 {
             // SAFETY: an `Avx2` exists only on a machine that has the instructions.
             unsafe { differing(one, other) }
+        }
+
+        #[inline(always)]
+        fn within(self, node: &Node8) -> u32 {
+            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
+            unsafe { within(node) }
+        }
+
+        #[inline(always)]
+        fn spread(self, mask: u32, base: u32, list: &mut Vec<u32>) {
+            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
+            unsafe { spread(mask, base, list) }
+        }
+
+        #[inline(always)]
+        fn pair_up(self, id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>) {
+            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
+            unsafe { pair_up(id, others, mask, pairs) }
         }
     }
 }
@@ -268,13 +414,19 @@ mod tests {
     struct All<'a>(&'a Node8, &'a Node8, &'a Aabb);
 
     impl WithLanes for All<'_> {
-        type Output = (u32, Aabb, u32, u32);
+        type Output = (u32, Aabb, u32, u32, u32, Vec<u32>, Vec<Pair>);
 
         #[inline(always)]
         fn run<L: Lanes>(self, lanes: L) -> Self::Output {
             let same = lanes.differing(self.0, self.0);
             let differing = lanes.differing(self.0, self.1);
-            (lanes.overlapping(self.0, self.2), lanes.bounds(self.0), differing, same)
+            let hits = lanes.overlapping(self.0, self.2);
+            let (mut list, mut pairs) = (vec![9], Vec::new());
+            lanes.spread(hits, 40, &mut list);
+            lanes.spread(differing, 8, &mut list);
+            lanes.pair_up(12, &[3, 30, 5, 6, 70, 8, u32::MAX, 0], hits, &mut pairs);
+            lanes.pair_up(2, &[13, 30, 5, 6, 70, 8, 9, 0], differing, &mut pairs);
+            (hits, lanes.bounds(self.0), differing, same, lanes.within(self.0), list, pairs)
         }
     }
 
@@ -289,9 +441,19 @@ mod tests {
             }
             let found = dispatch(All(&one, &mixed, &query));
             let expected = All(&one, &mixed, &query).run(Portable);
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(&found, &expected);
             prop_assert_eq!(found.3, 0, "a node is the same as itself");
             prop_assert_eq!(found.2 & u32::from(keep), 0);
+            let mut pairs = Vec::new();
+            for bit in (0..32).filter(|bit| found.4 >> bit & 1 == 1) {
+                let (a, b) = lanes_of_bit(bit);
+                pairs.push((a.min(b), a.max(b)));
+            }
+            pairs.sort_unstable();
+            let all = (0..WIDTH).flat_map(|a| (a + 1..WIDTH).map(move |b| (a, b)));
+            let expected: Vec<_> =
+                all.filter(|&(a, b)| one.get(a).overlaps(&one.get(b))).collect();
+            prop_assert_eq!(pairs, expected, "each pair within a node once");
         }
     }
 

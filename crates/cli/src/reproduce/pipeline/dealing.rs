@@ -128,5 +128,5 @@ fn write(
         );
     }
     let header = ["dealing", "workers", "pairs", "pairs_of_busiest", "median_ms", "speed_up"];
-    lab.csv("dealing", &header, &rows)
+    lab.csv("response", &header, &rows)
 }

@@ -1,4 +1,4 @@
-//! `pipeline`: the narrow phase and the two phases together, after two papers.
+//! The narrow phase and the two phases together: parts of `loi` and `grids` that need shapes.
 //!
 //! From Loi: ISA-GJK with and without hill climbing against the number of triangles, touching and
 //! not; broad and narrow time and candidate pairs against the number of 80-triangle spheres. From the
@@ -7,26 +7,23 @@
 
 use std::time::Instant;
 
-use super::{Claim, Experiment, Lab};
+use super::{Claim, Lab};
 use crate::failure::Failure;
 
 mod climbing;
 mod dealing;
 mod phases;
 
-/// The experiments of both papers that need shapes.
-pub const EXPERIMENT: Experiment = Experiment {
-    name: "pipeline",
-    paper: "L. Loi, Fast GPU-based Collision Detection, 2010; Parallel Techniques for Collision Detection (thesis chapter)",
-    about: "ISA-GJK with hill climbing, both phases against n, and the balanced narrow phase",
-    run,
-};
-
-fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+/// The narrow phase and the whole pipeline of Loi.
+pub fn of_loi(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut claims = climbing::claims(lab)?;
     claims.extend(phases::claims(lab)?);
-    claims.extend(dealing::claims(lab)?);
     Ok(claims)
+}
+
+/// Detection and response of the chapter on parallel techniques.
+pub fn of_grids(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+    dealing::claims(lab)
 }
 
 /// The smallest time of a call in some repeats, in nanoseconds.

@@ -20,10 +20,10 @@
 //! the same ones in the same order for every number of threads: partitions depend on the boxes
 //! alone, and idle threads steal them.
 //!
-//! **Cost.** With `f` the share of pairs that overlap on an axis, about `f₁ f₂ n²/2` tests:
-//! `n^(4/3)` in a cube of constant density, 110 a box for a million boxes at density 0.35. Memory
-//! beyond boxes and output: strips about 45 bytes a box, at most 85 where large boxes reach over
-//! many strips; trees about 65.
+//! **Cost.** With `f` the share of pairs that overlap on an axis, about `f₁ f₂ n²/2` tests, and
+//! strips make 1.6 times as many: `n^(4/3)` in a cube of constant density, 200 a box for a million
+//! boxes at density 0.35. Memory beyond boxes and output: strips about 50 bytes a box, at most 85
+//! where large boxes reach over many strips; trees about 62.
 //!
 //! **Choose it** for crowded worlds in which most boxes move: hundreds of thousands to millions,
 //! any mixture of sizes, no parameter. **Not** where few move (a persistent algorithm does less)
@@ -44,12 +44,13 @@
 //! 5. Boxes that can never pair (still ones, filtered groups) are swept apart.
 //!
 //! **Measured** (a million boxes, density 0.35, one thread, processor time): the paper's sequential
-//! version takes about 20 times as long as strips, most of it in following bits of the tree to boxes
-//! that miss; the tests are 0.8 times as many. Tried and lost: fetching the boxes of a strip by
-//! slot instead of copying them when dealt (collecting takes 1.7 times as long, cache and page
-//! misses); strips as wide as a box, or half (1.1 and 1.4 times the whole: more visits); columns
-//! with unaligned vectors instead of blocks (1.3 times the whole); a search over all bounds
-//! instead of a table (dealing takes 1.3 times as long).
+//! version takes 28 times as long as strips with 0.6 times the tests; nearly all of it goes into
+//! following single bits of the tree to boxes that lie apart in memory. `sort-sweep` takes 50
+//! times as long. Tried and lost: fetching the boxes of a strip by slot instead of copying them
+//! when dealt (dealing and collecting take 1.9 times as long, cache and page misses); strips as
+//! wide as a box, or half (1.1 and 1.4 times the whole: more visits); columns with unaligned
+//! vectors instead of blocks (1.3 times the whole); a search over all bounds instead of a table
+//! (dealing takes 1.25 times as long).
 
 use crate::aabb::Axis;
 use crate::boxes::{Boxes, Follower};

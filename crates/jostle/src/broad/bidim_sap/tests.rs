@@ -260,7 +260,7 @@ fn clustering_on_an_axis_exchanges_it() {
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum Change {
     Insert(Aabb, Filter),
     Set(usize, Aabb),
     SetFilter(usize, Filter),
@@ -284,13 +284,13 @@ fn any_filter() -> impl Strategy<Value = Filter> {
     ]
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = Change> {
     prop_oneof![
-        4 => (any_box(), any_filter()).prop_map(|(b, f)| Step::Insert(b, f)),
-        4 => (any::<usize>(), any_box()).prop_map(|(k, b)| Step::Set(k, b)),
-        1 => (any::<usize>(), any_filter()).prop_map(|(k, f)| Step::SetFilter(k, f)),
-        1 => any::<usize>().prop_map(Step::Remove),
-        2 => Just(Step::Step),
+        4 => (any_box(), any_filter()).prop_map(|(b, f)| Change::Insert(b, f)),
+        4 => (any::<usize>(), any_box()).prop_map(|(k, b)| Change::Set(k, b)),
+        1 => (any::<usize>(), any_filter()).prop_map(|(k, f)| Change::SetFilter(k, f)),
+        1 => any::<usize>().prop_map(Change::Remove),
+        2 => Just(Change::Step),
     ]
 }
 
@@ -319,26 +319,26 @@ proptest! {
         let mut live: Vec<BoxId> = Vec::new();
         for step in steps {
             match step {
-                Step::Insert(aabb, filter) => {
+                Change::Insert(aabb, filter) => {
                     live.push(one.insert(aabb, filter).unwrap());
                     prop_assert_eq!(oracle.insert(aabb, filter).unwrap(), live[live.len() - 1]);
                 }
-                Step::Set(k, aabb) if !live.is_empty() => {
+                Change::Set(k, aabb) if !live.is_empty() => {
                     let id = live[k % live.len()];
                     one.set(id, aabb).unwrap();
                     oracle.set(id, aabb).unwrap();
                 }
-                Step::SetFilter(k, filter) if !live.is_empty() => {
+                Change::SetFilter(k, filter) if !live.is_empty() => {
                     let id = live[k % live.len()];
                     one.boxes_mut().set_filter(id, filter).unwrap();
                     oracle.boxes_mut().set_filter(id, filter).unwrap();
                 }
-                Step::Remove(k) if !live.is_empty() => {
+                Change::Remove(k) if !live.is_empty() => {
                     let id = live.swap_remove(k % live.len());
                     one.remove(id).unwrap();
                     oracle.remove(id).unwrap();
                 }
-                Step::Step => compare(&mut one, &mut oracle),
+                Change::Step => compare(&mut one, &mut oracle),
                 _ => {}
             }
         }

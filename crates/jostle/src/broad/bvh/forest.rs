@@ -32,7 +32,7 @@ const SMALL: usize = 64;
 
 /// How far the walks may fall behind those on a fresh tree before it is built anew, summed over
 /// the steps, in tests per block: about what the building costs in the time of a test.
-const DECAY_PER_BLOCK: u64 = 40;
+const DECAY_PER_BLOCK: u64 = 100;
 
 /// See the [module](self).
 #[derive(Debug, Default)]
@@ -59,7 +59,6 @@ pub(super) struct Forest {
     /// Boxes inserted in the last update: they may be withdrawn again without being listed as
     /// removed.
     unsettled: Vec<BoxId>,
-    ids: Vec<u32>,
     order: Vec<u32>,
     /// Tests per step on the fresh tree, and how far the steps since were above it.
     fresh_tests: Option<u64>,
@@ -84,14 +83,39 @@ impl Forest {
         if boxes.has_filters() {
             self.filters.extend_from_slice(boxes.filters());
         }
-        self.ids.clear();
-        self.ids.extend(boxes.ids().map(BoxId::get));
+        self.sorter.begin().add(boxes.ids().map(BoxId::get));
         let filters = (!self.filters.is_empty()).then_some(&self.filters[..]);
-        build(&mut self.moving, &self.ids, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
+        build(&mut self.moving, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
         self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
         self.old.clear();
+        self.changed_boxes = boxes.len();
+        self.changed_blocks = self.moving.blocks();
         self.settle();
         self.unsettled.extend_from_slice(boxes.changes().inserted());
+    }
+
+    /// True where a step had better find all pairs than what changed: with almost everything on
+    /// the move that takes half the tests.
+    pub fn all_move(&self, boxes: &Boxes) -> bool {
+        boxes.changes().len() * 4 >= boxes.len() * 3
+    }
+
+    /// Follows a step in which almost everything moved, without keeping where the boxes were. All
+    /// boxes become movers.
+    pub fn follow_all(&mut self, boxes: &Boxes) {
+        self.follow_filters(boxes);
+        let changes = boxes.changes();
+        let withdrawn = self.unsettled.iter().any(|id| !boxes.contains(*id));
+        let same = changes.inserted().is_empty() && changes.removed().is_empty() && !withdrawn;
+        let same = same && self.still.is_empty();
+        if !same || !self.refiltered.is_empty() || self.has_decayed() {
+            return self.read_all(boxes);
+        }
+        self.moving.gather(boxes.aabbs(), &self.workers);
+        self.moving.refit(None, &self.workers);
+        self.unsettled.clear();
+        self.changed_boxes = changes.len();
+        self.changed_blocks = self.moving.blocks();
     }
 
     /// Starts counting the decay of a tree of movers that was just built.
@@ -190,9 +214,9 @@ impl Forest {
 
     /// Orders the movers and the incoming boxes anew.
     fn rebuild_movers(&mut self, boxes: &Boxes) {
-        self.ids.clear();
-        self.moving.ids_to(&mut self.ids);
-        self.ids.extend(self.incoming.iter().map(|&(id, _)| id));
+        self.sorter.begin().add(self.moving.live_ids());
+        self.sorter.add(self.incoming.iter().map(|&(id, _)| id));
+        let live = self.sorter.len();
         let (homes, places) = (&self.homes, &self.places);
         let (moving, incoming) = (&self.moving, &self.incoming);
         let old = |id: u32| {
@@ -212,7 +236,7 @@ impl Forest {
                 filters[id as usize]
             }
         });
-        let input = Input { ids: &self.ids, aabb, filter };
+        let input = Input { aabb, filter };
         self.sorter.order(&input, &self.workers, &mut self.order);
         self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
         self.old.resize(self.order.len() / WIDTH, Node8::EMPTY);
@@ -222,7 +246,7 @@ impl Forest {
             }
         }
         std::mem::swap(&mut self.moving.ids, &mut self.order);
-        self.moving.shape(self.ids.len());
+        self.moving.shape(live);
         self.moving.gather(boxes.aabbs(), &self.workers);
         self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
         self.moving.filters.iter_mut().for_each(Vec::clear);
@@ -290,6 +314,22 @@ impl Forest {
             self.lay_to_rest(boxes);
         }
         self.fill_hollow(boxes);
+        self.trim();
+    }
+
+    /// Gives back memory after most movers have come to rest.
+    fn trim(&mut self) {
+        let boxes = self.moving.ids.len().max(SMALL * WIDTH);
+        if self.old.capacity() > boxes / WIDTH * 4 {
+            self.moving.trim();
+            self.old.shrink_to(boxes / WIDTH);
+            self.changed.shrink_to(boxes / WIDTH);
+            self.order.truncate(boxes);
+            self.order.shrink_to(boxes);
+        }
+        if self.incoming.capacity() > boxes && self.incoming.len() < boxes / 4 {
+            self.incoming.shrink_to(boxes / 4);
+        }
     }
 
     fn finish_filters(&mut self, boxes: &Boxes) {
@@ -310,17 +350,17 @@ impl Forest {
 
     /// Puts the movers that did not move, and all smaller still trees, into a new still tree.
     fn lay_to_rest(&mut self, boxes: &Boxes) {
-        self.ids.clear();
+        self.sorter.begin();
         for place in 0..self.moving.ids.len() {
             let id = self.moving.ids[place];
             if id != NONE && self.changed[place / WIDTH] >> (place % WIDTH) & 1 == 0 {
                 self.moving.take(place);
-                self.ids.push(id);
+                self.sorter.add([id]);
             }
         }
         let mut tree = Tree::default();
-        while let Some(last) = self.still.pop_if(|last| last.live < 2 * self.ids.len()) {
-            last.ids_to(&mut self.ids);
+        while let Some(last) = self.still.pop_if(|last| last.live < 2 * self.sorter.len()) {
+            self.sorter.add(last.live_ids());
             tree = last;
         }
         self.still.push(tree);
@@ -332,8 +372,7 @@ impl Forest {
         for place in 0..self.still.len() {
             let tree = &self.still[place];
             if tree.ids.len() > SMALL && tree.live * 2 < tree.ids.len() {
-                self.ids.clear();
-                tree.ids_to(&mut self.ids);
+                self.sorter.begin().add(tree.live_ids());
                 self.rebuild_still(place, boxes);
             }
         }
@@ -343,7 +382,7 @@ impl Forest {
     fn rebuild_still(&mut self, place: usize, boxes: &Boxes) {
         let filters = (!self.filters.is_empty()).then_some(&self.filters[..]);
         let tree = &mut self.still[place];
-        build(tree, &self.ids, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
+        build(tree, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
         tree.note_places(&mut self.places, &mut self.homes, place as u8);
         self.builds += 1;
     }
@@ -373,7 +412,7 @@ impl Forest {
             + self.homes.capacity()
             + self.filters.capacity() * size_of::<Filter>()
             + self.incoming.capacity() * size_of::<(u32, Aabb)>()
-            + 4 * (self.places.capacity() + self.ids.capacity() + self.order.capacity())
+            + 4 * (self.places.capacity() + self.order.capacity())
     }
 
     /// Panics and names the invariant if something is broken.
@@ -402,10 +441,9 @@ impl Forest {
     }
 }
 
-/// Builds a tree of boxes.
+/// Builds a tree of the boxes given to the sorter.
 fn build(
     tree: &mut Tree,
-    ids: &[u32],
     aabbs: &[Aabb],
     filters: Option<&[Filter]>,
     sorter: &mut Sorter,
@@ -413,8 +451,9 @@ fn build(
 ) {
     let aabb = |id: u32| aabbs[id as usize];
     let filter = filters.map(|filters| move |id: u32| filters[id as usize]);
-    sorter.order(&Input { ids, aabb, filter }, workers, &mut tree.ids);
-    tree.shape(ids.len());
+    let live = sorter.len();
+    sorter.order(&Input { aabb, filter }, workers, &mut tree.ids);
+    tree.shape(live);
     tree.gather(aabbs, workers);
     tree.refit(None, workers);
     match filters {

@@ -101,13 +101,12 @@ impl Forest {
                     continue;
                 };
                 let child = node * WIDTH + lane;
-                if !best.may_take(value) {
-                } else if level > 0 {
-                    if tree.allows(level - 1, child, filter) {
-                        open.push(Reverse((value, place, level - 1, child)));
+                if level == 0 {
+                    if tree.ids[child] != NONE && self.admits(tree.ids[child], filter) {
+                        best.take((value, tree.ids[child]));
                     }
-                } else if tree.ids[child] != NONE && self.admits(tree.ids[child], filter) {
-                    best.take((value, tree.ids[child]));
+                } else if best.may_take(value) && tree.allows(level - 1, child, filter) {
+                    open.push(Reverse((value, place, level - 1, child)));
                 }
             }
         }
@@ -217,7 +216,8 @@ impl BoxQueries for Forest {
         filter: &Filter,
         visit: Visit<'_, Near>,
     ) -> ControlFlow<()> {
-        if !(radius >= 0.0) || point.iter().any(|part| part.is_nan()) {
+        let valid = radius >= 0.0 && !point.iter().any(|part| part.is_nan());
+        if !valid {
             return ControlFlow::Continue(());
         }
         // The square of an f32 is exact in f64.
@@ -264,7 +264,7 @@ impl BoxQueries for Forest {
     }
 }
 
-/// A node of one of the trees, or a box where the level is [`BOX`].
+/// A node of one of the trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     tree: usize,

@@ -1,184 +1,209 @@
 //! All pairs within one tree.
 //!
-//! A block of eight boxes searches as one: a single walk finds the later blocks that its bounds
-//! touch, then those of its boxes that touch the other block's bounds are tested against the
-//! other eight at once. A walk per box would test the upper levels eight times as often; walking
-//! two subtrees against each other saves little more, because a complete tree has few upper
-//! nodes, and deals less evenly to workers.
+//! ```text
+//! for each node of 64 boxes, P:
+//!     reached  = later nodes of 64 that P's bounds meet, found once from the root
+//!     for each block of 8 in P:
+//!         blocks = later blocks below `reached` that the block's bounds meet
+//!         tests  = boxes of the block that meet the bounds of such a block
+//!         for each: test the box against the eight boxes there at once, append the pairs
+//! ```
+//!
+//! Every line is a loop over a list that the line before made, without a branch on a single
+//! test: lists are filled by storing eight lanes and keeping as many as were hit. A walk in
+//! depth with the same tests took twice as long, most of it for mispredicted branches.
 
 use std::ops::Range;
 
-use crate::aabb::Aabb;
 use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::{Lane, Pair, PairBuffer};
 use crate::par::Workers;
-use crate::simd::node8::{Lanes, WIDTH, WithLanes, dispatch};
+use crate::simd::node8::{Lanes, WIDTH, WithLanes, dispatch, lanes_of_bit};
 
-use super::tree::{Search, Tree, View, Visit};
+use super::tree::{Reached, Search, Tree, View};
 
 /// How many tasks each worker gets: enough that a crowded stretch does not keep the others
 /// waiting.
-pub(super) const TASKS_PER_WORKER: usize = 8;
+const TASKS_PER_WORKER: usize = 8;
 
-/// Number of tasks for a number of blocks, and the blocks of one of them.
-pub(super) fn tasks(blocks: usize, workers: &Workers) -> usize {
-    if workers.count() == 1 { 1 } else { (workers.count() * TASKS_PER_WORKER).min(blocks.max(1)) }
+/// Number of tasks for a number of things to do.
+pub(super) fn tasks(things: usize, workers: &Workers) -> usize {
+    if workers.count() == 1 {
+        1
+    } else {
+        (workers.count() * TASKS_PER_WORKER).clamp(1, things.max(1))
+    }
 }
 
-pub(super) fn share(blocks: usize, task: usize, tasks: usize) -> Range<usize> {
-    blocks * task / tasks..blocks * (task + 1) / tasks
+/// The things that one of the tasks does.
+pub(super) fn share(things: usize, task: usize, tasks: usize) -> Range<usize> {
+    things * task / tasks..things * (task + 1) / tasks
 }
 
-/// Writes all pairs of a tree. Returns the number of tests of one box against eight.
+/// What a task keeps between steps.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    pub reached: Reached,
+    /// Blocks to be tested against.
+    pub blocks: Vec<u32>,
+    /// Places: a block times eight plus a lane of the block that searches.
+    pub places: Vec<u32>,
+    pub ended: Vec<Pair>,
+    pub tests: u64,
+    pub failed: Option<LimitReached>,
+}
+
+/// Runs a task for each share of `things`, each with a lane and a scratch of its own. Returns the
+/// number of tests of one box against eight.
+pub(super) fn run(
+    things: usize,
+    workers: &Workers,
+    scratch: &mut Vec<Scratch>,
+    found: &mut PairBuffer,
+    task: impl Fn(Range<usize>, &mut Lane, &mut Scratch) -> Result<(), LimitReached> + Sync,
+) -> Result<u64, LimitReached> {
+    let tasks = tasks(things, workers);
+    if scratch.len() < tasks {
+        scratch.resize_with(tasks, Scratch::default);
+    }
+    let scratch = &mut scratch[..tasks];
+    let each = |number: usize, lane: &mut Lane, scratch: &mut Scratch| {
+        scratch.tests = 0;
+        scratch.ended.clear();
+        scratch.failed = task(share(things, number, tasks), lane, scratch).err();
+    };
+    if tasks == 1 {
+        each(0, found.lane(), &mut scratch[0]);
+    } else {
+        let lanes = found.lanes(tasks).iter_mut();
+        let mut work: Vec<(&mut Lane, &mut Scratch)> = lanes.zip(scratch.iter_mut()).collect();
+        workers.for_each(&mut work, |number, (lane, scratch)| each(number, lane, scratch));
+    }
+    let mut tests = 0;
+    for scratch in scratch.iter_mut() {
+        tests += scratch.tests;
+        if let Some(failed) = scratch.failed.take() {
+            return Err(failed);
+        }
+        found.ended_mut().extend_from_slice(&scratch.ended);
+    }
+    Ok(tests)
+}
+
+/// Writes all pairs of a tree.
 pub(super) fn find(
     tree: &Tree,
     filters: Option<&[Filter]>,
     workers: &Workers,
+    scratch: &mut Vec<Scratch>,
     found: &mut PairBuffer,
 ) -> Result<u64, LimitReached> {
     let view = View::new(tree);
-    let blocks = tree.blocks();
-    let tasks = tasks(blocks, workers);
-    let mut results = [const { Ok(0u64) }; 1];
-    if tasks == 1 {
-        results[0] = dispatch(Find { view, filters, blocks: 0..blocks, lane: found.lane() });
-        return results[0].clone();
-    }
-    let mut work: Vec<(&mut Lane, Result<u64, LimitReached>)> =
-        found.lanes(tasks).iter_mut().map(|lane| (lane, Ok(0))).collect();
-    workers.for_each(&mut work, |task, (lane, result)| {
-        *result = dispatch(Find { view, filters, blocks: share(blocks, task, tasks), lane });
-    });
-    work.into_iter().map(|(_, result)| result).sum()
+    let families = tree.blocks().div_ceil(WIDTH);
+    run(families, workers, scratch, found, |families, lane, scratch| {
+        dispatch(Find { view, filters, families, lane, scratch })
+    })
 }
 
 struct Find<'a> {
     view: View<'a>,
     filters: Option<&'a [Filter]>,
-    blocks: Range<usize>,
+    /// Nodes of level 1.
+    families: Range<usize>,
     lane: &'a mut Lane,
+    scratch: &'a mut Scratch,
 }
 
 impl WithLanes for Find<'_> {
-    type Output = Result<u64, LimitReached>;
+    type Output = Result<(), LimitReached>;
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self, lanes: L) -> Result<u64, LimitReached> {
-        let mut tests = 0;
-        for block in self.blocks.clone() {
-            self.within(lanes, block, &mut tests)?;
-            self.against_later(lanes, block, &mut tests)?;
+    fn run<L: Lanes>(mut self, lanes: L) -> Result<(), LimitReached> {
+        if self.view.depth() == 1 {
+            return self.within(lanes, 0);
         }
-        Ok(tests)
+        for family in self.families.clone() {
+            let (bounds, filter) = self.view.family(lanes, family);
+            let search = Search { bounds, filter, first: family * WIDTH };
+            let Scratch { reached, tests, .. } = &mut *self.scratch;
+            self.view.reach(lanes, &search, tests, reached);
+            let end = self.view.blocks().len().min((family + 1) * WIDTH);
+            for block in family * WIDTH..end {
+                self.within(lanes, block)?;
+                self.against_later(lanes, block)?;
+            }
+        }
+        Ok(())
     }
 }
 
 impl Find<'_> {
     #[inline(always)]
-    fn within<L: Lanes>(
-        &mut self,
-        lanes: L,
-        block: usize,
-        tests: &mut u64,
-    ) -> Result<(), LimitReached> {
+    fn within<L: Lanes>(&mut self, lanes: L, block: usize) -> Result<(), LimitReached> {
         if self.filters.is_some() && !self.view.filter(block).allows(self.view.filter(block)) {
             return Ok(());
         }
-        let boxes = &self.view.blocks()[block];
         let ids = &self.view.ids[block];
-        for place in 0..WIDTH - 1 {
-            let hits = lanes.overlapping(boxes, &boxes.get(place)) & (0xfe << place);
-            self.write(ids[place], ids, hits)?;
+        let mut hits = lanes.within(&self.view.blocks()[block]);
+        self.scratch.tests += 4;
+        while hits != 0 {
+            let (one, other) = lanes_of_bit(hits.trailing_zeros());
+            hits &= hits - 1;
+            self.write(lanes, ids[one], ids, 1 << other)?;
         }
-        *tests += WIDTH as u64 - 1;
         Ok(())
     }
 
     #[inline(always)]
-    fn against_later<L: Lanes>(
-        &mut self,
-        lanes: L,
-        block: usize,
-        tests: &mut u64,
-    ) -> Result<(), LimitReached> {
+    fn against_later<L: Lanes>(&mut self, lanes: L, block: usize) -> Result<(), LimitReached> {
         let view = self.view;
-        let boxes = &view.blocks()[block];
+        let (boxes, ids) = (&view.blocks()[block], &view.ids[block]);
         let filter = self.filters.map(|_| view.filter(block));
-        let search = Search { bounds: lanes.bounds(boxes), filter, first: block + 1 };
-        view.walk(lanes, &search, tests, &mut Against { find: self, block })
+        let search = Search { bounds: view.bounds(block), filter, first: block + 1 };
+        let Scratch { reached, blocks, places, tests, .. } = &mut *self.scratch;
+        view.blocks_below(lanes, &search, &reached.nodes, tests, blocks);
+        places.clear();
+        for &other in blocks.iter() {
+            let near = lanes.overlapping(boxes, &view.bounds(other as usize));
+            lanes.spread(near, other * WIDTH as u32, places);
+        }
+        *tests += (blocks.len() + places.len()) as u64;
+        for at in 0..self.scratch.places.len() {
+            let place = self.scratch.places[at] as usize;
+            let (other, lane) = (place / WIDTH, place % WIDTH);
+            let hits = lanes.overlapping(&view.blocks()[other], &boxes.get(lane));
+            self.write(lanes, ids[lane], &view.ids[other], hits)?;
+        }
+        Ok(())
     }
 
     #[inline(always)]
-    fn write(&mut self, id: u32, others: &[u32; WIDTH], hits: u32) -> Result<(), LimitReached> {
-        if hits == 0 {
-            return Ok(());
-        }
-        match self.filters {
-            None => write(self.lane, id, others, hits),
-            Some(filters) => write_allowed(self.lane, id, others, hits, filters),
-        }
-    }
-}
-
-/// Tests one block against the blocks that its walk finds.
-struct Against<'f, 'a> {
-    find: &'f mut Find<'a>,
-    block: usize,
-}
-
-impl<L: Lanes> Visit<L> for Against<'_, '_> {
-    type Stop = LimitReached;
-
-    #[inline(always)]
-    fn visit(
+    fn write<L: Lanes>(
         &mut self,
         lanes: L,
-        other: usize,
-        bounds: &Aabb,
-        tests: &mut u64,
+        id: u32,
+        others: &[u32; WIDTH],
+        hits: u32,
     ) -> Result<(), LimitReached> {
-        let view = self.find.view;
-        let boxes = &view.blocks()[self.block];
-        let mut near = lanes.overlapping(boxes, bounds);
-        *tests += 1 + u64::from(near.count_ones());
-        while near != 0 {
-            let place = near.trailing_zeros() as usize;
-            near &= near - 1;
-            let hits = lanes.overlapping(&view.blocks()[other], &boxes.get(place));
-            self.find.write(view.ids[self.block][place], &view.ids[other], hits)?;
-        }
+        let hits = match self.filters {
+            Some(filters) => allowed(id, others, hits, filters),
+            None => hits,
+        };
+        lanes.pair_up(id, others, hits, self.lane.room(WIDTH)?);
         Ok(())
     }
 }
 
-#[inline(always)]
-pub(super) fn write(
-    lane: &mut Lane,
-    id: u32,
-    others: &[u32; WIDTH],
-    hits: u32,
-) -> Result<(), LimitReached> {
-    let pairs = lane.room(WIDTH)?;
-    each(hits, |place| pairs.push(Pair::from((id, others[place]))));
-    Ok(())
-}
-
-fn write_allowed(
-    lane: &mut Lane,
-    id: u32,
-    others: &[u32; WIDTH],
-    hits: u32,
-    filters: &[Filter],
-) -> Result<(), LimitReached> {
-    let pairs = lane.room(WIDTH)?;
-    let filter = &filters[id as usize];
-    each(hits, |place| {
-        if filter.allows(&filters[others[place] as usize]) {
-            pairs.push(Pair::from((id, others[place])));
+/// The lanes of a mask whose box may pair with a box.
+fn allowed(id: u32, others: &[u32; WIDTH], hits: u32, filters: &[Filter]) -> u32 {
+    let mut kept = hits;
+    each(hits, |lane| {
+        if !filters[id as usize].allows(&filters[others[lane] as usize]) {
+            kept &= !(1 << lane);
         }
     });
-    Ok(())
+    kept
 }
 
 /// Calls `with` for each bit of a mask of lanes.

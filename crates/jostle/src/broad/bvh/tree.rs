@@ -8,6 +8,8 @@
 //! A box is taken out by emptying its lane; nothing is put in. With filters, every node carries
 //! the union of the filters below it ([`joined`]), and a walk leaves out what cannot pair.
 
+use std::cmp::Ordering;
+
 use crate::aabb::Aabb;
 use crate::filter::Filter;
 use crate::par::Workers;
@@ -99,6 +101,13 @@ impl Tree {
         self.levels[level..].iter_mut().for_each(Vec::clear);
     }
 
+    /// Gives unused memory back.
+    pub fn trim(&mut self) {
+        self.ids.shrink_to_fit();
+        self.levels.iter_mut().for_each(Vec::shrink_to_fit);
+        self.filters.iter_mut().for_each(Vec::shrink_to_fit);
+    }
+
     /// Reads every box of the tree.
     pub fn gather(&mut self, aabbs: &[Aabb], workers: &Workers) {
         let ids = &self.ids;
@@ -148,9 +157,9 @@ impl Tree {
         }
     }
 
-    /// Appends the ids of all boxes.
-    pub fn ids_to(&self, ids: &mut Vec<u32>) {
-        ids.extend(self.ids.iter().filter(|&&id| id != NONE));
+    /// The ids of all boxes.
+    pub fn live_ids(&self) -> impl Iterator<Item = u32> + '_ {
+        self.ids.iter().copied().filter(|&id| id != NONE)
     }
 
     /// Notes where each box of the tree is.
@@ -293,6 +302,13 @@ pub(super) struct Search<'a> {
     pub first: usize,
 }
 
+/// The nodes that a search has reached.
+#[derive(Debug, Default)]
+pub(super) struct Reached {
+    pub nodes: Vec<u32>,
+    below: Vec<u32>,
+}
+
 /// What is done with the blocks that a walk finds. A trait and not a closure, because a closure is
 /// not surely compiled for the instruction set of the walk.
 pub(super) trait Visit<L: Lanes> {
@@ -377,6 +393,77 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Lists the nodes of level 1 that a search has to open, level by level: the loops have no
+    /// branch that depends on a test, which a walk in depth has at every node.
+    #[inline(always)]
+    pub fn reach<L: Lanes>(
+        &self,
+        lanes: L,
+        search: &Search<'_>,
+        tests: &mut u64,
+        reached: &mut Reached,
+    ) {
+        let Reached { nodes, below } = reached;
+        nodes.clear();
+        nodes.push(0);
+        for level in (2..self.depth).rev() {
+            below.clear();
+            for &node in nodes.iter() {
+                let mask = self.open(lanes, level, node as usize, search, tests);
+                lanes.spread(mask, node * WIDTH as u32, below);
+            }
+            std::mem::swap(nodes, below);
+        }
+    }
+
+    /// Lists the blocks below the reached nodes that a search has to open.
+    #[inline(always)]
+    pub fn blocks_below<L: Lanes>(
+        &self,
+        lanes: L,
+        search: &Search<'_>,
+        reached: &[u32],
+        tests: &mut u64,
+        blocks: &mut Vec<u32>,
+    ) {
+        blocks.clear();
+        if self.depth == 1 {
+            blocks.push(0);
+            return;
+        }
+        for &node in reached {
+            let mask = self.open(lanes, 1, node as usize, search, tests);
+            lanes.spread(mask, node * WIDTH as u32, blocks);
+        }
+    }
+
+    /// The bounds of a block; a tree of one block has none above it.
+    #[inline(always)]
+    pub fn bounds(&self, block: usize) -> Aabb {
+        match self.levels[1].get(block / WIDTH) {
+            Some(node) => node.get(block % WIDTH),
+            None => Aabb::EVERYTHING,
+        }
+    }
+
+    /// The bounds of a node of level 1 and its joined filter, if there are filters.
+    #[inline(always)]
+    pub fn family<L: Lanes>(&self, lanes: L, node: usize) -> (Aabb, Option<&'a Filter>) {
+        (lanes.bounds(&self.levels[1][node]), self.filters[1].get(node))
+    }
+
+    /// The joined filter of a node of level 1.
+    #[inline(always)]
+    pub fn family_filter(&self, node: usize) -> &'a Filter {
+        &self.filters[1][node]
+    }
+
+    /// Number of levels.
+    #[inline(always)]
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// The children of a node that a search has to open.
     #[inline(always)]
     fn open<L: Lanes>(
@@ -392,9 +479,13 @@ impl<'a> View<'a> {
         if let Some(filter) = search.filter {
             mask &= self.admitted(level, node, filter, mask);
         }
-        // Children on the path to the first block begin after it; later nodes are whole.
+        // Children on the path to the first block begin with it; nodes before the path are out.
         let first = search.first >> (3 * (level - 1));
-        if node == first / WIDTH { mask & (u32::MAX << (first % WIDTH)) } else { mask }
+        match node.cmp(&(first / WIDTH)) {
+            Ordering::Less => 0,
+            Ordering::Equal => mask & (u32::MAX << (first % WIDTH)),
+            Ordering::Greater => mask,
+        }
     }
 
     /// Those children of a mask whose joined filter allows a pair.

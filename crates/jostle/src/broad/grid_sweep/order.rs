@@ -27,54 +27,85 @@ pub(super) struct Buckets {
     scale: Scale,
     /// Buckets of one group.
     count: usize,
-    keys: Vec<u32>,
     /// Where each bucket ends, group after group.
     ends: Vec<u32>,
 }
 
 impl Default for Buckets {
     fn default() -> Buckets {
-        Buckets { scale: Scale::ONE, count: 1, keys: Vec::new(), ends: Vec::new() }
+        Buckets { scale: Scale::ONE, count: 1, ends: Vec::new() }
     }
 }
 
 impl Buckets {
-    /// Writes the entries to the column in the order of their buckets.
-    pub fn deal(&mut self, plan: &Plan, groups: &Groups, entries: &[Entry], column: &mut Column) {
+    /// Writes the entries to the column in the order of their buckets. The keys are scratch.
+    pub fn deal(
+        &mut self,
+        plan: &Plan,
+        groups: &Groups,
+        entries: &[Entry],
+        keys: &mut Vec<u32>,
+        column: &mut Column,
+    ) {
         self.scale = plan.along;
         self.count = plan.along.cells() as usize;
-        if self.keys.len() < entries.len() {
-            self.keys.resize(entries.len().next_power_of_two(), 0);
+        if keys.len() < entries.len() {
+            keys.resize(entries.len().next_power_of_two(), 0);
         }
         self.ends.clear();
         self.ends.resize(self.count * groups.count_of_groups(), 0);
         if groups.count_of_groups() == 1 {
-            self.count_keys(plan, entries, |_| 0);
+            self.count_keys(plan, entries, keys, |_| 0);
         } else {
             let buckets = self.count as u32;
-            self.count_keys(plan, entries, |id| groups.of(id as usize) as u32 * buckets);
+            self.count_keys(plan, entries, keys, |id| groups.of(id as usize) as u32 * buckets);
         }
         let mut sum = 0;
         for end in &mut self.ends {
             sum += std::mem::replace(end, sum);
         }
         let slots = turned(plan.axis, column.reset(entries.len()));
-        scatter(slots, entries, &self.keys, &mut self.ends);
+        scatter(slots, entries, keys, &mut self.ends);
     }
 
     /// Sets the keys and counts them in `ends`; `first` is the first bucket of a box's group.
     #[inline(always)]
-    fn count_keys(&mut self, plan: &Plan, entries: &[Entry], first: impl Fn(u32) -> u32) {
+    fn count_keys(
+        &mut self,
+        plan: &Plan,
+        entries: &[Entry],
+        keys: &mut [u32],
+        first: impl Fn(u32) -> u32,
+    ) {
         let (scale, axis) = (plan.along, plan.axis);
-        for (key, entry) in self.keys.iter_mut().zip(entries) {
+        for (key, entry) in keys.iter_mut().zip(entries) {
             *key = scale.cell(entry.aabb.min[axis]) + first(entry.id);
             self.ends[*key as usize] += 1;
         }
     }
 
+    /// Number of buckets of a group.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The most buckets that a box reaches beyond the one in which it begins.
+    pub fn longest(&self, column: &Column) -> u32 {
+        let ends = column.low(0).iter().zip(column.high(0));
+        let reach = |(&low, &high): (&f32, &f32)| self.scale.cell(high) - self.scale.cell(low);
+        ends.map(reach).max().unwrap_or(0)
+    }
+
+    /// The first place of a group whose bucket is at most `reach` before the coordinate's.
+    #[inline(always)]
+    pub fn first_within(&self, group: usize, coordinate: f32, reach: u32) -> u32 {
+        let bucket = self.scale.cell(coordinate).saturating_sub(reach) as usize;
+        self.begin(group * self.count + bucket)
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        (self.keys.capacity() + self.ends.capacity()) * size_of::<u32>()
+        self.ends.capacity() * size_of::<u32>()
     }
 
     #[inline(always)]

@@ -6,17 +6,17 @@
 //! the boxes of the column crowd in a part of it, the column is divided again by a plan of its
 //! own; where no plan helps, it is sorted.
 
-use std::ops::Range;
-
-use super::order::{Buckets, Order, Sorted};
+use super::order::{Buckets, Sorted};
 use super::plan::{Plan, Survey, cost_of_tests};
+use super::rest::RestColumn;
+use super::runs::{Across, Runs};
 use super::share::{Share, Ticket};
 use super::{Entry, most_columns};
 use crate::broad::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;
-use crate::pair::{Lane, Pair};
-use crate::simd::column::{Column, Level, PADDING};
+use crate::pair::Lane;
+use crate::simd::column::{Column, Level};
 use crate::simd::prefetch::prefetch;
 
 /// A column with more tests an entry than this is looked at again.
@@ -25,14 +25,13 @@ const MANY_TESTS: u64 = 32;
 /// How often a column may be divided again.
 const MOST_DIVISIONS: usize = 4;
 
-/// How many pairs may be found between two looks at the limit.
-const BLOCK: u64 = (Lane::MAX_ROOM - PADDING) as u64;
-
 /// What every column of an update is swept with.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
     pub plan: &'a Plan,
     pub shares: &'a [Share],
+    /// The still boxes of each column, where they are kept apart.
+    pub rest: Option<&'a [RestColumn]>,
     pub groups: &'a Groups,
     /// The filters by slot, where there are any.
     pub filters: Option<&'a [Filter]>,
@@ -43,11 +42,11 @@ pub(super) struct Frame<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Strip {
     entries: Vec<Entry>,
+    keys: Vec<u32>,
     buckets: Buckets,
     sorted: Sorted,
     column: Column,
     runs: Runs,
-    hits: Vec<Pair>,
     /// How often the column that is being swept has been divided.
     depth: usize,
     within: Option<Box<Division>>,
@@ -75,7 +74,7 @@ impl Strip {
         });
         self.entries.capacity() * size_of::<Entry>()
             + self.runs.bytes()
-            + self.hits.capacity() * size_of::<Pair>()
+            + self.keys.capacity() * size_of::<u32>()
             + self.buckets.bytes()
             + self.column.bytes()
             + within
@@ -89,11 +88,22 @@ impl Strip {
         lane: &mut Lane,
     ) -> Result<(), LimitReached> {
         self.gather(frame.shares, column);
+        if let Some(columns) = frame.rest
+            && (self.entries.is_empty() || self.sweep_across(frame, &columns[column], lane)?)
+        {
+            return Ok(());
+        }
+        self.sweep_gathered(frame, lane)
+    }
+
+    /// Finds the pairs among the gathered entries.
+    fn sweep_gathered(&mut self, frame: &Frame<'_>, lane: &mut Lane) -> Result<(), LimitReached> {
         let count = self.entries.len();
         if count < 2 {
             return Ok(());
         }
-        self.buckets.deal(frame.plan, frame.groups, &self.entries, &mut self.column);
+        let (entries, keys) = (&self.entries, &mut self.keys);
+        self.buckets.deal(frame.plan, frame.groups, entries, keys, &mut self.column);
         let tests = self.runs.count(&self.buckets, &self.column, frame.groups);
         if tests <= MANY_TESTS * count as u64 {
             return self.sweep_groups(frame, false, lane);
@@ -109,6 +119,7 @@ impl Strip {
     /// next column and is asked for already.
     fn gather(&mut self, shares: &[Share], column: usize) {
         self.entries.clear();
+        self.entries.reserve(shares.iter().map(|share| share.columns(column).0.len()).sum());
         for share in shares {
             let (entries, following) = share.columns(column);
             self.entries.extend_from_slice(entries);
@@ -145,7 +156,7 @@ impl Strip {
             return self.sweep_groups(frame, true, lane);
         }
         let shares = std::slice::from_ref(&division.share);
-        let inner = Frame { plan, shares, ..*frame };
+        let inner = Frame { plan, shares, rest: None, ..*frame };
         let strip = &mut division.strip;
         strip.tests = 0;
         let swept = (0..plan.columns()).try_for_each(|column| strip.sweep(&inner, column, lane));
@@ -153,139 +164,60 @@ impl Strip {
         swept
     }
 
+    /// Sweeps the column in the order it is in.
     fn sweep_groups(
         &mut self,
         frame: &Frame<'_>,
         sorted: bool,
         lane: &mut Lane,
     ) -> Result<(), LimitReached> {
-        for group in 0..frame.groups.count_of_groups() {
+        let (groups, column) = (frame.groups, &self.column);
+        for group in 0..groups.count_of_groups() {
             // With one group the runs have been found already, unless the order has changed.
             if sorted {
-                self.runs.find(&self.sorted, &self.column, frame.groups, group);
-            } else if frame.groups.count_of_groups() > 1 {
-                self.runs.find(&self.buckets, &self.column, frame.groups, group);
+                self.runs.find(&self.sorted, column, groups, group);
+            } else if groups.count_of_groups() > 1 {
+                self.runs.find(&self.buckets, column, groups, group);
             }
-            self.test_runs(frame, lane)?;
+            self.tests += self.runs.test(column, column, frame.level, frame.filters, lane)?;
         }
         Ok(())
     }
 
-    /// Tests the runs, in blocks so small that a look at the limit between them suffices.
-    fn test_runs(&mut self, frame: &Frame<'_>, lane: &mut Lane) -> Result<(), LimitReached> {
-        let mut place = 0;
-        while place < self.runs.len() {
-            let block = self.runs.block(place);
-            place = block.end;
-            match self.runs.long(&block) {
-                None => self.test_block(frame, block, lane)?,
-                Some(whole) => {
-                    for begin in (whole.start..whole.end).step_by(BLOCK as usize) {
-                        let end = whole.end.min(begin + BLOCK as u32);
-                        self.runs.set(block.start, begin..end);
-                        self.test_block(frame, block.clone(), lane)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn test_block(
+    /// Finds the pairs of movers with still boxes, and of movers, unless the tests are so many
+    /// that the column had better be taken as a whole: then the still boxes join the entries,
+    /// and the answer is false.
+    fn sweep_across(
         &mut self,
         frame: &Frame<'_>,
-        block: Range<usize>,
+        rest: &RestColumn,
         lane: &mut Lane,
-    ) -> Result<(), LimitReached> {
-        let Runs { begins, ends } = &self.runs;
-        let Some(filters) = frame.filters else {
-            let found = lane.room(Lane::MAX_ROOM)?;
-            self.tests += self.column.sweep(frame.level, block, begins, ends, found);
-            return Ok(());
-        };
-        self.hits.clear();
-        self.tests += self.column.sweep(frame.level, block, begins, ends, &mut self.hits);
-        for hit in &self.hits {
-            if filters[hit.a().index()].allows(&filters[hit.b().index()]) {
-                lane.push(hit.a().get(), hit.b().get())?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// For each box of a column the places it meets.
-#[derive(Debug, Default)]
-struct Runs {
-    begins: Vec<u32>,
-    ends: Vec<u32>,
-}
-
-impl Runs {
-    fn len(&self) -> usize {
-        self.begins.len()
-    }
-
-    fn bytes(&self) -> usize {
-        (self.begins.capacity() + self.ends.capacity()) * size_of::<u32>()
-    }
-
-    fn set(&mut self, place: usize, run: Range<u32>) {
-        self.begins[place] = run.start;
-        self.ends[place] = run.end;
-    }
-
-    /// The number of tests with all groups. Leaves the runs that meet the last group.
-    fn count(&mut self, order: &impl Order, column: &Column, groups: &Groups) -> u64 {
-        let each = 0..groups.count_of_groups();
-        each.map(|group| self.find(order, column, groups, group)).sum()
-    }
-
-    /// The runs of all boxes among those of one group: the boxes behind them within their own
-    /// group, in later groups those that begin with them or behind, in earlier groups behind.
-    /// Returns the number of tests.
-    fn find(&mut self, order: &impl Order, column: &Column, groups: &Groups, with: usize) -> u64 {
-        let (low, high) = (column.low(0), column.high(0));
-        self.begins.resize(low.len(), 0);
-        self.ends.resize(low.len(), 0);
+    ) -> Result<bool, LimitReached> {
+        let groups = frame.groups;
+        self.buckets.deal(frame.plan, groups, &self.entries, &mut self.keys, &mut self.column);
+        let movers = (&self.buckets, &self.column);
+        let still = (&rest.buckets, &rest.column);
+        // Movers look so far back that no still box is missed; where a long one makes that
+        // costly, both sides look ahead.
+        let back = self.entries.len() * rest.reach as usize <= 3 * rest.buckets.count();
+        let before = Across::FromBefore(if back { rest.reach } else { 0 });
+        let ways = [(movers, still, before), (still, movers, Across::Behind)];
+        let ways = if back { &ways[..1] } else { &ways[..] };
+        let each = |group| ways.iter().map(move |way| (group, way));
         let mut tests = 0;
-        for group in 0..groups.count_of_groups() {
-            let members = order.members(group);
-            if !groups.may_pair(group, with) {
-                self.ends[members.clone()].fill(0);
-                self.begins[members].fill(0);
-                continue;
-            }
-            for place in members {
-                let begin = match group.cmp(&with) {
-                    std::cmp::Ordering::Less => order.first(column, with, low[place]),
-                    std::cmp::Ordering::Equal => place as u32 + 1,
-                    std::cmp::Ordering::Greater => order.after(column, with, low[place]),
-                };
-                let end = order.after(column, with, high[place]);
-                self.set(place, begin..end);
-                tests += u64::from(end.saturating_sub(begin));
-            }
+        for (group, &(ones, others, across)) in (0..groups.count_of_groups()).flat_map(each) {
+            tests += self.runs.find_across(ones, others, across, groups, group);
         }
-        tests
-    }
-
-    /// As many boxes from `first` on as have no more than [`BLOCK`] tests together; at least one.
-    fn block(&self, first: usize) -> Range<usize> {
-        let mut tests = 0;
-        let lengths = self.begins[first..].iter().zip(&self.ends[first..]);
-        let fits = |(begin, end): (&u32, &u32)| {
-            tests += u64::from(end.saturating_sub(*begin));
-            tests <= BLOCK
-        };
-        let count = lengths.map(fits).take_while(|&fits| fits).count();
-        first..first + count.max(1)
-    }
-
-    /// The run of a block of one box that is too long for a block.
-    fn long(&self, block: &Range<usize>) -> Option<Range<u32>> {
-        let (begin, end) = (self.begins[block.start], self.ends[block.start]);
-        let long = u64::from(end.saturating_sub(begin)) > BLOCK;
-        long.then_some(begin..end)
+        let count = self.entries.len() + rest.column.len();
+        if tests > MANY_TESTS * count as u64 {
+            rest.read(frame.plan.axis, &mut self.entries);
+            return Ok(false);
+        }
+        for (group, &(ones, others, across)) in (0..groups.count_of_groups()).flat_map(each) {
+            self.runs.find_across(ones, others, across, groups, group);
+            self.tests += self.runs.test(ones.1, others.1, frame.level, frame.filters, lane)?;
+        }
+        self.sweep_gathered(frame, lane)?;
+        Ok(true)
     }
 }

@@ -234,6 +234,63 @@ fn filters_of_many_kinds_follow_their_changes() {
 }
 
 #[test]
+fn still_boxes_are_kept_until_one_changes() {
+    let mut random = Random(12);
+    // A long still box among short ones makes both ways of meeting movers happen.
+    for (long, count, side) in [(0.0, 3000, 25.0), (20.0, 3000, 25.0), (0.0, 4000, 4.0)] {
+        let mut cubes: Vec<Aabb> = (0..count).map(|_| random.cube(side, 1.0)).collect();
+        cubes[7].max = cubes[7].max.map(|bound| bound + long);
+        let filters: Vec<Filter> = (0..count)
+            .map(|k| if k % 10 == 0 { Filter::ALL.owned_by(k as u32 % 3) } else { Filter::STILL })
+            .collect();
+        let mut boxes = Boxes::new();
+        let ids = boxes.insert_each(&cubes, &filters).unwrap();
+        let mut phases = [1, 3].map(|threads| GridSweep::new(&Workers::new(threads).unwrap()));
+        let mut oracle = SortSweep::new(&Workers::one());
+        let mut kept = 0;
+        for step in 0..14u32 {
+            let expected = pairs(&mut oracle, &boxes);
+            for phase in &mut phases {
+                assert_eq!(pairs(phase, &boxes), expected, "step {step}");
+                kept += phase.stats().count("still").unwrap() as usize;
+            }
+            boxes.commit();
+            for k in (0..count).step_by(10) {
+                let _ = boxes.set(ids[k], random.cube(side, 1.0));
+            }
+            match step {
+                4 => boxes.set(ids[11], random.cube(side, 2.0)).unwrap(),
+                6 => boxes.set_filter(ids[12], Filter::ALL).unwrap(),
+                8 => boxes.remove_all(&[ids[13], ids[20]]).unwrap(),
+                10 => drop(boxes.insert(random.cube(side, 1.0), Filter::ALL).unwrap()),
+                _ => {}
+            }
+        }
+        assert!(kept > 12 * count, "still boxes were kept apart in {kept} cases");
+    }
+}
+
+#[test]
+fn with_still_boxes_the_work_follows_what_moves() {
+    let mut random = Random(13);
+    let cubes: Vec<Aabb> = (0..20_000).map(|_| random.cube(60.0, 1.0)).collect();
+    let mut boxes = Boxes::new();
+    boxes.insert_all(&cubes[..200], Filter::ALL).unwrap();
+    boxes.insert_all(&cubes[200..], Filter::STILL).unwrap();
+    let mut phase = GridSweep::new(&Workers::one());
+    for _ in 0..3 {
+        pairs(&mut phase, &boxes);
+        boxes.commit();
+        for slot in 0..200 {
+            boxes.set(BoxId::new(slot), random.cube(60.0, 1.0)).unwrap();
+        }
+    }
+    let stats = phase.stats();
+    assert!(stats.tests < 200 * 60, "{} tests", stats.tests);
+    assert!(stats.count("entries").unwrap() < 200.0 * 4.0, "{:?}", stats.counts);
+}
+
+#[test]
 fn nothing_changed_costs_nothing() {
     let mut random = Random(10);
     let mut boxes = world(&(0..500).map(|_| random.cube(9.0, 1.0)).collect::<Vec<_>>());

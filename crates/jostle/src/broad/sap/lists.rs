@@ -192,7 +192,7 @@ fn sift_right(
 /// are tested too and the result thrown away: a branch on the kind is taken at random, and missing
 /// it costs more than the test.
 #[inline(always)]
-fn met(
+pub(crate) fn met(
     passed: &[Endpoint],
     endpoint: Endpoint,
     place: usize,
@@ -216,7 +216,7 @@ fn met(
 
 /// An endpoint passed others, after which lower ends lie behind upper ones.
 #[inline(always)]
-fn parted(
+pub(crate) fn parted(
     passed: &[Endpoint],
     endpoint: Endpoint,
     place: usize,

@@ -47,8 +47,9 @@ use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
 use crate::broad::effort::Effort;
 use crate::broad::endpoint::Endpoint;
+use crate::broad::finder::Finder;
 use crate::broad::past::{EventSink, Past, Stop};
-use crate::broad::sort_sweep::{SortSweep, widest_axis};
+use crate::broad::sort_sweep::widest_axis;
 use crate::broad::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
 use crate::pair::{BoxId, PairBuffer};
@@ -99,7 +100,7 @@ pub struct Sap {
     listed: bool,
     batch: Batch,
     /// Finds all pairs where that is cheaper.
-    finder: SortSweep,
+    finder: Finder,
     /// The axes by spread, the widest first.
     order: [usize; 3],
     /// Boxes taken out and boxes put in, and the moved ones that are neither.
@@ -142,7 +143,7 @@ impl Sap {
             lists: Lists::default(),
             listed: false,
             batch: Batch::default(),
-            finder: SortSweep::new(workers),
+            finder: Finder::new(workers),
             order: [0, 1, 2],
             dropped: Vec::new(),
             fresh: Vec::new(),
@@ -159,7 +160,7 @@ impl Sap {
 
     /// Finds all pairs from scratch.
     fn build(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        let report = self.finder.update(boxes, found)?;
+        self.finder.find(boxes, found)?;
         let tests = self.finder.tests();
         self.counts.tests += tests;
         self.counts.rebuilt = true;
@@ -168,7 +169,7 @@ impl Sap {
         self.past.rebuild(boxes);
         self.listed = false;
         self.clock.end("build");
-        Ok(report)
+        Ok(Report::Full)
     }
 
     /// Sorts the lists by the past bounds, if they are not.
@@ -327,7 +328,7 @@ impl BroadPhase for Sap {
         let bytes = self.past.bytes()
             + self.lists.bytes()
             + self.batch.bytes()
-            + self.finder.stats().bytes
+            + self.finder.bytes()
             + lists.iter().map(|list| list.capacity() * 4).sum::<usize>();
         let flag = |set: bool| f64::from(u8::from(set));
         Stats {

@@ -39,9 +39,9 @@ mod axis;
 use crate::boxes::{Boxes, Follower};
 use crate::broad::effort::Effort;
 use crate::broad::endpoint::Endpoint;
+use crate::broad::finder::Finder;
 use crate::broad::past::{Judge, Past, Stop};
 use crate::broad::sap::axes_by_spread;
-use crate::broad::sort_sweep::SortSweep;
 use crate::broad::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
 use crate::pair::{BoxId, Lane, Pair, PairBuffer};
@@ -73,7 +73,7 @@ pub struct SimdSap {
     axes: [AxisList; 3],
     /// Whether the lists are sorted by the past bounds; otherwise they are to be made.
     listed: bool,
-    finder: SortSweep,
+    finder: Finder,
     /// The axes by spread, the widest first.
     order: [usize; 3],
     /// Boxes taken out and boxes put in, ascending, and the moved ones that are neither.
@@ -105,7 +105,7 @@ impl SimdSap {
             past: Past::default(),
             axes: Default::default(),
             listed: false,
-            finder: SortSweep::new(workers),
+            finder: Finder::new(workers),
             order: [0, 1, 2],
             dropped: Vec::new(),
             fresh: Vec::new(),
@@ -128,14 +128,14 @@ impl SimdSap {
 
     /// Finds all pairs from scratch.
     fn build(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        let report = self.finder.update(boxes, found)?;
+        self.finder.find(boxes, found)?;
         self.tests += self.finder.tests();
         self.rebuilt = true;
         self.effort.built(self.finder.tests(), boxes.len());
         self.pairs = found.len();
         self.past.rebuild(boxes);
         self.clock.end("build");
-        Ok(report)
+        Ok(Report::Full)
     }
 
     /// Sorts the lists by the past bounds, if they are not.
@@ -170,7 +170,7 @@ impl SimdSap {
         let judge = self.past.judge(boxes, self.order);
         find_ended(&judge, &self.dropped, &mut ended);
         *found.ended_mut() = ended;
-        find_began(&judge, &self.fresh, found.lanes(3))?;
+        find_began(&judge, &self.fresh, &mut found.lanes(3)[0])?;
         if !self.dropped.is_empty() {
             let gone = |slot: u32| self.dropped.binary_search(&slot).is_ok();
             self.workers.for_each(&mut self.axes, |_, list| list.remove(gone, boxes.slots()));
@@ -277,7 +277,8 @@ impl SimdSap {
         let done = self.follow(boxes, found)?;
         let work = self.tests;
         if !done {
-            self.effort.abandoned(work, changes);
+            // Each axis gives up for itself, so the count says less than the budget does.
+            self.effort.abandoned(work.max(self.effort.budget(boxes.len())), changes);
             found.clear();
             return self.build(boxes, found);
         }
@@ -317,7 +318,7 @@ impl BroadPhase for SimdSap {
         let lists = self.dropped.capacity() + self.fresh.capacity() + self.moved.capacity();
         let bytes = self.past.bytes()
             + self.axes.iter().map(AxisList::bytes).sum::<usize>()
-            + self.finder.stats().bytes
+            + self.finder.bytes()
             + lists * 4;
         Stats {
             tests: self.tests,
@@ -344,8 +345,10 @@ impl BroadPhase for SimdSap {
 /// The pairs that boxes which go had with any box. Of two that both go, the smaller id speaks.
 fn find_ended(judge: &Judge<'_>, dropped: &[u32], ended: &mut Vec<Pair>) {
     for &slot in dropped {
-        for other in 0..judge.now().len() as u32 {
-            if other != slot && judge.ended(slot, other) {
+        let before = judge.then()[slot as usize];
+        for (other, aabb) in judge.then().iter().enumerate() {
+            let other = other as u32;
+            if before.overlaps(aabb) && other != slot && judge.ended(slot, other) {
                 let both = other < slot && dropped.binary_search(&other).is_ok();
                 if !both {
                     ended.push(Pair::new(BoxId::new(slot), BoxId::new(other)));
@@ -356,13 +359,15 @@ fn find_ended(judge: &Judge<'_>, dropped: &[u32], ended: &mut Vec<Pair>) {
 }
 
 /// The pairs that boxes which come have with any box.
-fn find_began(judge: &Judge<'_>, fresh: &[u32], lanes: &mut [Lane]) -> Result<(), Error> {
+fn find_began(judge: &Judge<'_>, fresh: &[u32], lane: &mut Lane) -> Result<(), Error> {
     for &slot in fresh {
-        for other in 0..judge.now().len() as u32 {
-            if other != slot && judge.began(slot, other) {
+        let here = judge.now()[slot as usize];
+        for (other, aabb) in judge.now().iter().enumerate() {
+            let other = other as u32;
+            if here.overlaps(aabb) && other != slot && judge.began(slot, other) {
                 let both = other < slot && fresh.binary_search(&other).is_ok();
                 if !both {
-                    lanes[0].push(slot, other)?;
+                    lane.push(slot, other)?;
                 }
             }
         }

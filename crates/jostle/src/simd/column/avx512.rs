@@ -20,11 +20,12 @@ struct Probe {
 ///
 /// # Safety
 ///
-/// The machine has AVX-512F; runs end inside the column and `found` has spare room for all tests
+/// The machine has AVX-512F; runs end inside the other column and `found` has spare room for all tests
 /// of the runs and one vector more.
 #[target_feature(enable = "avx512f,popcnt")]
 pub(super) unsafe fn sweep(
     column: &Column,
+    others: &Column,
     boxes: Range<usize>,
     begins: &[u32],
     ends: &[u32],
@@ -43,8 +44,8 @@ pub(super) unsafe fn sweep(
             // the padded arrays; no more pairs were written than tests done, so one vector of
             // pairs still fits.
             unsafe {
-                let hits = compare(column, &probe, place) & tail(end - place);
-                write(column, &probe, place, hits, start.add(len));
+                let hits = compare(others, &probe, place) & tail(end - place);
+                write(others, &probe, place, hits, start.add(len));
                 len += hits.count_ones() as usize;
             }
             place += LANES;

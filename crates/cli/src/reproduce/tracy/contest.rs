@@ -1,0 +1,164 @@
+//! Runs broad phases with options over the frames of a scene, in turns.
+
+use jostle::{Algorithm, Boxes, BroadPhase, Workers};
+use jostle_scenes::SceneSpec;
+
+use super::super::Lab;
+use crate::bench::quantile;
+use crate::failure::Failure;
+use crate::feed::Feed;
+use crate::plot::Series;
+use crate::runner::Runner;
+
+/// A broad phase with a name.
+pub struct Contender {
+    name: String,
+    broad: Box<dyn BroadPhase>,
+}
+
+impl Contender {
+    /// A broad phase of its own making.
+    pub fn new(name: impl Into<String>, broad: impl BroadPhase + 'static) -> Contender {
+        Contender { name: name.into(), broad: Box::new(broad) }
+    }
+
+    /// An algorithm as users get it, on one thread.
+    pub fn algorithm(algorithm: Algorithm) -> Contender {
+        Contender { name: algorithm.name().into(), broad: algorithm.build(&Workers::one()) }
+    }
+}
+
+/// What one contender needed for a step.
+pub struct Outcome {
+    /// Its name.
+    pub name: String,
+    /// Milliseconds of an update: the median, and the shortest.
+    pub median: f64,
+    /// See above.
+    pub shortest: f64,
+    /// Exchanges in a step, on average.
+    pub swaps: f64,
+}
+
+/// Runs all contenders over the scene; the first frame, in which they build, does not count. All
+/// must agree on the events of every frame.
+pub fn contest(
+    lab: &Lab,
+    scene: &SceneSpec,
+    frames: usize,
+    contenders: Vec<Contender>,
+) -> Result<Vec<Outcome>, Failure> {
+    let mut feed = Feed::scene(scene, frames + 1)?;
+    let mut boxes = Boxes::new();
+    let start = |one: Contender| Runner::with_broad_phase(&one.name, one.broad, &Workers::one());
+    let mut runners: Vec<Runner> = contenders.into_iter().map(start).collect();
+    let mut times = vec![Vec::new(); runners.len()];
+    let mut swaps = vec![0; runners.len()];
+    while let Some(frame) = feed.advance(&mut boxes)? {
+        lab.check_stop()?;
+        for turn in 0..runners.len() {
+            let at = (frame + turn) % runners.len();
+            runners[at].step(&boxes)?;
+            if frame > 0 {
+                times[at].push(runners[at].time().update.as_secs_f64() * 1e3);
+                swaps[at] += runners[at].stats().swaps;
+            }
+        }
+        compare(&runners, frame)?;
+        boxes.commit();
+    }
+    let mut outcomes = Vec::new();
+    for ((runner, mut times), swaps) in runners.into_iter().zip(times).zip(swaps) {
+        times.sort_unstable_by(f64::total_cmp);
+        outcomes.push(Outcome {
+            name: runner.name,
+            median: quantile(&times, 0.5),
+            shortest: times[0],
+            swaps: swaps as f64 / times.len() as f64,
+        });
+    }
+    Ok(outcomes)
+}
+
+fn compare(runners: &[Runner], frame: usize) -> Result<(), Failure> {
+    let Some((first, others)) = runners.split_first() else { return Ok(()) };
+    for other in others {
+        if other.events() != first.events() || other.pairs().len() != first.pairs().len() {
+            let (one, two) = (first.pairs().len(), other.pairs().len());
+            let names = format!("{} and {}", first.name, other.name);
+            return Err(Failure::Check(format!(
+                "frame {frame}: {names} report other events ({one} and {two} pairs)"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Results of several contests by what was varied, for a table and a picture.
+#[derive(Default)]
+pub struct Table {
+    rows: Vec<(f64, Vec<Outcome>)>,
+}
+
+impl Table {
+    /// Adds a contest.
+    pub fn push(&mut self, varied: f64, outcomes: Vec<Outcome>) {
+        self.rows.push((varied, outcomes));
+    }
+
+    /// What was varied.
+    pub fn varied(&self) -> impl Iterator<Item = f64> + '_ {
+        self.rows.iter().map(|row| row.0)
+    }
+
+    /// The names of the contenders.
+    pub fn names(&self) -> Vec<String> {
+        let first = self.rows.first().map_or(&[][..], |row| &row.1);
+        first.iter().map(|outcome| outcome.name.clone()).collect()
+    }
+
+    /// A figure of the contender with an index in each contest.
+    pub fn points(&self, index: usize, value: impl Fn(&Outcome) -> f64) -> Vec<(f64, f64)> {
+        self.rows.iter().map(|(varied, row)| (*varied, value(&row[index]))).collect()
+    }
+
+    /// A line for each contender.
+    pub fn series(&self, value: impl Fn(&Outcome) -> f64 + Copy) -> Vec<Series> {
+        let line = |(index, name): (usize, String)| Series::new(&name, self.points(index, value));
+        self.names().into_iter().enumerate().map(line).collect()
+    }
+
+    /// How many times as fast the second contender is as the first, by their medians, where the
+    /// varied figure is nearest to this one.
+    pub fn gain(&self, varied: f64) -> f64 {
+        let distance = |row: &&(f64, Vec<Outcome>)| (row.0 - varied).abs();
+        let nearest = self.rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.map_or(f64::NAN, |(_, row)| row[0].median / row[1].median)
+    }
+
+    /// The largest varied figure at which the second contender is still the faster one.
+    pub fn crossing(&self) -> Option<f64> {
+        let wins = self.rows.iter().filter(|(_, row)| row[1].median <= row[0].median);
+        wins.map(|row| row.0).max_by(f64::total_cmp)
+    }
+
+    /// Writes all figures to a file.
+    pub fn write(&self, lab: &mut Lab, file: &str, varied: &str) -> Result<(), Failure> {
+        let mut rows = Vec::new();
+        for (at, outcomes) in &self.rows {
+            for outcome in outcomes {
+                let Outcome { name, median, shortest, swaps } = outcome;
+                let figures = [median, shortest].map(|time| format!("{time:.4}"));
+                let [median, shortest] = figures;
+                rows.push(vec![
+                    format!("{at}"),
+                    name.clone(),
+                    median,
+                    shortest,
+                    format!("{swaps:.0}"),
+                ]);
+            }
+        }
+        lab.csv(file, &[varied, "contender", "median_ms", "min_ms", "swaps"], &rows)
+    }
+}

@@ -1,0 +1,146 @@
+//! [`Giants`]: boxes that touch too many cells are kept apart and tested one by one.
+//!
+//! There are few of them: [`plan`](super::plan) sees to it. A pair is theirs if one of its boxes
+//! is a giant: now, if it begins; in the past, if it ends. All other pairs are the cells'.
+
+use crate::boxes::Boxes;
+use crate::broad::past::{EventSink, Judge, Stop};
+
+/// The giants of now and of the past, ascending.
+#[derive(Debug, Default)]
+pub struct Giants {
+    now: Vec<u32>,
+    then: Vec<u32>,
+}
+
+impl Giants {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.now.clear();
+        self.then.clear();
+    }
+
+    /// Number of giants.
+    pub fn len(&self) -> usize {
+        self.now.len()
+    }
+
+    /// Adds a box that is a giant now.
+    pub fn push(&mut self, slot: u32) {
+        self.now.push(slot);
+    }
+
+    /// Call when all are known after [`clear`](Giants::clear).
+    pub fn settle(&mut self) {
+        self.now.sort_unstable();
+        self.then.clone_from(&self.now);
+    }
+
+    /// True where a box is a giant now.
+    #[inline]
+    pub fn contains(&self, slot: u32) -> bool {
+        !self.now.is_empty() && self.now.binary_search(&slot).is_ok()
+    }
+
+    /// Takes over which of the changed boxes are giants now; the others stay what they are.
+    pub fn follow(&mut self, boxes: &Boxes, is_giant: impl Fn(u32) -> bool) {
+        self.then.clone_from(&self.now);
+        let changes = boxes.changes();
+        let changed = || changes.inserted().iter().chain(changes.moved()).map(|id| id.get());
+        if !self.now.is_empty() {
+            // Of the old ones those that are there and still giants: the changed ones among them
+            // are asked again, which gives the same answer for the others.
+            self.now
+                .retain(|&slot| !boxes.aabbs()[slot as usize].min[0].is_nan() && is_giant(slot));
+        }
+        let known = self.now.len();
+        for slot in changed() {
+            if is_giant(slot) && self.now[..known].binary_search(&slot).is_err() {
+                self.now.push(slot);
+            }
+        }
+        self.now.sort_unstable();
+    }
+
+    /// True where there is nothing to do in a step.
+    pub fn are_none(&self) -> bool {
+        self.now.is_empty() && self.then.is_empty()
+    }
+
+    /// Begins and ends the pairs of giants, given the boxes that changed, ascending.
+    pub fn report(
+        &self,
+        changed: &[u32],
+        judge: &Judge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        let slots = judge.now().len() as u32;
+        let (began, ended) = (Meeting::new(&self.now, changed), Meeting::new(&self.then, changed));
+        let (mut tests, mut result) = (0, Ok(()));
+        ended.each(slots, |one, other| {
+            tests += 1;
+            if judge.ended(one, other) && ended.speaks(one, other) {
+                sink.end(one, other);
+            }
+        });
+        began.each(slots, |one, other| {
+            tests += 1;
+            if result.is_ok() && judge.began(one, other) && began.speaks(one, other) {
+                result = sink.begin(one, other);
+            }
+        });
+        sink.tests += tests;
+        result
+    }
+
+    /// All pairs of giants as they are now.
+    pub fn report_all(&self, judge: &Judge<'_>, sink: &mut EventSink<'_>) -> Result<(), Stop> {
+        let slots = judge.now().len() as u32;
+        for &giant in &self.now {
+            for other in (0..slots).filter(|&other| other != giant) {
+                sink.tests += 1;
+                let once = giant < other || !self.contains(other);
+                if once && judge.stands(giant, other) {
+                    sink.begin(giant, other)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Giants and boxes that changed, both ascending.
+#[derive(Clone, Copy)]
+struct Meeting<'a> {
+    giants: &'a [u32],
+    changed: &'a [u32],
+}
+
+impl<'a> Meeting<'a> {
+    fn new(giants: &'a [u32], changed: &'a [u32]) -> Meeting<'a> {
+        Meeting { giants, changed }
+    }
+
+    /// Calls `meet` with each giant that changed and every other box, and with each of the other
+    /// giants and every box that changed. Pairs of two giants may come twice.
+    fn each(&self, slots: u32, mut meet: impl FnMut(u32, u32)) {
+        for &giant in self.giants {
+            if self.has_changed(giant) {
+                (0..slots).filter(|&other| other != giant).for_each(|other| meet(giant, other));
+            } else {
+                self.changed.iter().for_each(|&other| meet(giant, other));
+            }
+        }
+    }
+
+    /// Whether the first of the two, a giant, is the one to speak: a changed giant for an
+    /// unchanged one, and the smaller one of two changed ones.
+    fn speaks(&self, giant: u32, other: u32) -> bool {
+        let rival = self.giants.binary_search(&other).is_ok() && self.has_changed(other);
+        !rival || self.has_changed(giant) && giant < other
+    }
+
+    fn has_changed(&self, slot: u32) -> bool {
+        self.changed.binary_search(&slot).is_ok()
+    }
+}

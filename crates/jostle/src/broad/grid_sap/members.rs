@@ -1,0 +1,176 @@
+//! [`Members`]: the boxes of one cell, numbered.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::aabb::Aabb;
+
+use super::cell::{CellChanges, warm};
+
+/// What a number that is not in use holds.
+const NOBODY: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
+
+/// Spreads slots over a table. Fixed, so that nothing differs from run to run.
+#[derive(Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        let mixed = (self.0 ^ u64::from(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ mixed >> 32;
+    }
+}
+
+/// The boxes of a cell by number: their slots, and their bounds before and now.
+#[derive(Debug, Default)]
+pub struct Members {
+    slots: Vec<u32>,
+    then: Vec<Aabb>,
+    now: Vec<Aabb>,
+    /// Numbers that are not in use.
+    free: Vec<u32>,
+    numbers: HashMap<u32, u32, BuildHasherDefault<Spread>>,
+}
+
+/// Changes of a cell by number.
+#[derive(Debug, Default)]
+pub struct Numbered {
+    dropped: Vec<u32>,
+    fresh: Vec<u32>,
+    moved: Vec<u32>,
+}
+
+impl Numbered {
+    /// The changes.
+    pub fn changes(&self) -> CellChanges<'_> {
+        CellChanges { dropped: &self.dropped, fresh: &self.fresh, moved: &self.moved }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        (self.dropped.capacity() + self.fresh.capacity() + self.moved.capacity()) * 4
+    }
+}
+
+impl Members {
+    /// Number of boxes.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Slots by number.
+    pub fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    /// Bounds of the past by number.
+    pub fn then(&self) -> &[Aabb] {
+        &self.then
+    }
+
+    /// Bounds of now by number.
+    pub fn now(&self) -> &[Aabb] {
+        &self.now
+    }
+
+    /// Reads all bounds once; the result means nothing.
+    pub fn warm(&self) -> u64 {
+        let word = |aabb: Aabb| u64::from(aabb.min[0].to_bits());
+        warm(&self.then, word) ^ warm(&self.now, word)
+    }
+
+    /// Bytes held; the table is guessed at one byte an entry beside the entries.
+    pub fn bytes(&self) -> usize {
+        let (bounds, table) = (self.then.capacity() + self.now.capacity(), self.numbers.capacity());
+        (self.slots.capacity() + self.free.capacity()) * 4
+            + bounds * size_of::<Aabb>()
+            + table * 8 / 7 * 9
+    }
+
+    /// Takes in these boxes from scratch, and numbers them from 0.
+    pub fn rebuild(&mut self, aabbs: &[Aabb], slots: &[u32]) {
+        self.free.clear();
+        self.slots.clear();
+        self.slots.extend_from_slice(slots);
+        self.then.clear();
+        self.then.extend(slots.iter().map(|&slot| aabbs[slot as usize]));
+        self.now.clone_from(&self.then);
+        self.numbers.clear();
+        self.numbers.extend(slots.iter().zip(0..).map(|(&slot, number)| (slot, number)));
+    }
+
+    /// Gives numbers to the boxes that come, finds those of the others, and takes over the bounds
+    /// of now. A box that leaves and comes has two numbers until [`settle`](Members::settle).
+    pub fn number(
+        &mut self,
+        changes: CellChanges<'_>,
+        past: &[Aabb],
+        aabbs: &[Aabb],
+        numbered: &mut Numbered,
+    ) {
+        let Numbered { dropped, fresh, moved } = numbered;
+        dropped.clear();
+        for &slot in changes.dropped {
+            let number = self.numbers.remove(&slot).expect("a box that leaves was there");
+            self.now[number as usize] = aabbs[slot as usize];
+            dropped.push(number);
+        }
+        moved.clear();
+        for &slot in changes.moved {
+            let number = self.numbers[&slot];
+            self.now[number as usize] = aabbs[slot as usize];
+            moved.push(number);
+        }
+        fresh.clear();
+        for &slot in changes.fresh {
+            fresh.push(self.add(slot, past[slot as usize], aabbs[slot as usize]));
+        }
+    }
+
+    fn add(&mut self, slot: u32, then: Aabb, now: Aabb) -> u32 {
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(0);
+            self.then.push(NOBODY);
+            self.now.push(NOBODY);
+            self.slots.len() as u32 - 1
+        });
+        self.slots[number as usize] = slot;
+        self.then[number as usize] = then;
+        self.now[number as usize] = now;
+        self.numbers.insert(slot, number);
+        number
+    }
+
+    /// Ends a step: what is now becomes the past, and the numbers of boxes that left are free.
+    pub fn settle(&mut self, numbered: &Numbered) {
+        for &number in numbered.moved.iter().chain(&numbered.fresh) {
+            self.then[number as usize] = self.now[number as usize];
+        }
+        for &number in &numbered.dropped {
+            self.then[number as usize] = NOBODY;
+            self.now[number as usize] = NOBODY;
+            self.free.push(number);
+        }
+    }
+
+    /// Panics where these are not the boxes of the cell. Returns their numbers.
+    pub fn validate(&self, aabbs: &[Aabb], slots: &[u32]) -> Vec<u32> {
+        assert_eq!(self.len(), slots.len(), "a cell has other boxes than it should");
+        let number = |slot: &u32| {
+            let number = *self.numbers.get(slot).expect("a box is missing in a cell");
+            let (place, bounds) = (number as usize, &aabbs[*slot as usize]);
+            assert_eq!(self.slots[place], *slot, "a box has the number of another");
+            assert!(self.then[place].same(bounds) && self.now[place].same(bounds), "stale bounds");
+            number
+        };
+        slots.iter().map(number).collect()
+    }
+}

@@ -1,0 +1,168 @@
+//! Where few boxes changed, only they are searched for: among the old boxes for what ended, among
+//! the new ones for what began. The cost follows what changed, not what is there.
+//!
+//! ```text
+//! for each box that moved or went, in the grid as it was:   ended += overlapped then, not now
+//! move them
+//! for each box that moved or came, in the grid as it is:    began += overlaps now, not then
+//! ```
+//!
+//! A pair of two changed boxes is found from both; the one with the smaller id reports it.
+
+use std::ops::Range;
+
+use crate::aabb::Aabb;
+use crate::boxes::Boxes;
+use crate::broad::groups::Groups;
+use crate::broad::hash_grid::grid::Grid;
+use crate::broad::hash_grid::table::{Entry, NONE};
+use crate::error::LimitReached;
+use crate::filter::Filter;
+use crate::pair::{BoxId, Lane, Pair};
+
+/// Changes are followed one by one where at most one in so many boxes changed.
+const RARELY: usize = 4;
+
+/// Looking into so many blocks of cells costs as much as searching for one box.
+const BLOCKS_PER_BOX: f64 = 16.0;
+
+/// A box that was nowhere: it overlaps nothing.
+const NOWHERE: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
+
+/// The boxes that changed, as they were: first those that went, then those that moved, then
+/// those that came.
+#[derive(Debug, Default)]
+pub(super) struct Changed {
+    list: Vec<(u32, Aabb)>,
+    /// Place in the list by slot; [`NONE`] for boxes that did not change.
+    rank: Vec<u32>,
+    went: usize,
+    came: usize,
+    /// The pairs that ended, while the lanes are used for those that began.
+    pub ended: Vec<Pair>,
+}
+
+impl Changed {
+    pub fn bytes(&self) -> usize {
+        self.list.capacity() * size_of::<(u32, Aabb)>()
+            + self.rank.capacity() * 4
+            + self.ended.capacity() * size_of::<Pair>()
+    }
+
+    /// Takes the changed boxes from the grid, which has not followed them yet. False where
+    /// searching for all boxes costs less.
+    pub fn collect(&mut self, boxes: &Boxes, grid: &Grid) -> bool {
+        let changes = boxes.changes();
+        self.list.clear();
+        if changes.len() * RARELY > boxes.len() {
+            return false;
+        }
+        let old = |id: &BoxId| (id.get(), *grid.aabb(id.get()));
+        self.list.extend(changes.removed().iter().chain(changes.moved()).map(old));
+        self.list.extend(changes.inserted().iter().map(|id| (id.get(), NOWHERE)));
+        self.went = changes.removed().len();
+        self.came = changes.inserted().len();
+        self.is_cheap(boxes, grid)
+    }
+
+    /// Large boxes that move reach into many small cells.
+    fn is_cheap(&self, boxes: &Boxes, grid: &Grid) -> bool {
+        let budget = BLOCKS_PER_BOX * boxes.len() as f64;
+        let cost = |&(slot, ref old): &(u32, Aabb)| {
+            grid.blocks_below(old) + grid.blocks_below(&boxes.aabbs()[slot as usize])
+        };
+        let mut sum = 0.0;
+        self.list.iter().all(|changed| {
+            sum += cost(changed);
+            sum <= budget
+        })
+    }
+
+    /// Makes the old boxes known by slot.
+    pub fn mark(&mut self, slots: usize) {
+        self.rank.resize(self.rank.len().max(slots), NONE);
+        for (rank, &(slot, _)) in self.list.iter().enumerate() {
+            self.rank[slot as usize] = rank as u32;
+        }
+    }
+
+    pub fn unmark(&mut self) {
+        for (slot, _) in self.list.drain(..) {
+            self.rank[slot as usize] = NONE;
+        }
+    }
+
+    /// Number of boxes that were there before.
+    pub fn before(&self) -> usize {
+        self.list.len() - self.came
+    }
+
+    /// Number of boxes that are there now.
+    pub fn after(&self) -> usize {
+        self.list.len() - self.went
+    }
+
+    /// The box as it was, if it changed.
+    #[inline]
+    fn old(&self, slot: u32) -> Option<&Aabb> {
+        self.list.get(self.rank[slot as usize] as usize).map(|(_, aabb)| aabb)
+    }
+}
+
+/// A search for the pairs of changed boxes.
+pub(super) struct Search<'a> {
+    pub grid: &'a Grid,
+    pub groups: &'a Groups,
+    pub changed: &'a Changed,
+    /// The filters that hold for the pairs searched for.
+    pub filters: Option<&'a [Filter]>,
+}
+
+impl Search<'_> {
+    /// Writes the pairs that overlap in the grid as it was and do not in `boxes`, for some of the
+    /// boxes that were there before. Returns the number of tests.
+    pub fn ended(
+        &self,
+        boxes: &Boxes,
+        part: Range<usize>,
+        lane: &mut Lane,
+    ) -> Result<u64, LimitReached> {
+        let now = |slot: u32| &boxes.aabbs()[slot as usize];
+        self.write(&self.changed.list[part], lane, |&(slot, _), other| {
+            !now(slot).overlaps(now(other.slot))
+        })
+    }
+
+    /// Writes the pairs that overlap in the grid as it is and did not before, for some of the
+    /// boxes that are there now. Returns the number of tests.
+    pub fn began(&self, part: Range<usize>, lane: &mut Lane) -> Result<u64, LimitReached> {
+        let there = &self.changed.list[self.changed.went..];
+        self.write(&there[part], lane, |(_, old), other| {
+            !old.overlaps(self.changed.old(other.slot).unwrap_or(&other.aabb))
+        })
+    }
+
+    fn write(
+        &self,
+        list: &[(u32, Aabb)],
+        lane: &mut Lane,
+        wanted: impl Fn(&(u32, Aabb), &Entry) -> bool,
+    ) -> Result<u64, LimitReached> {
+        let mut tests = 0;
+        let allowed = |one: u32, other: u32| {
+            self.filters.is_none_or(|list| list[one as usize].allows(&list[other as usize]))
+        };
+        for changed in list {
+            let slot = changed.0;
+            let mut show = |other: &Entry| {
+                let ours = slot < other.slot || self.changed.old(other.slot).is_none();
+                match ours && wanted(changed, other) && allowed(slot, other.slot) {
+                    true => lane.push(slot, other.slot),
+                    false => Ok(()),
+                }
+            };
+            self.grid.neighbours(slot, self.groups, &mut tests, &mut show)?;
+        }
+        Ok(tests)
+    }
+}

@@ -1,0 +1,274 @@
+//! `hash-grid`: a hierarchy of hashed uniform grids, after the thesis chapter *Parallel Techniques
+//! for Collision Detection* and Ericson, *Real-Time Collision Detection*, 2005, section 7.2.
+//!
+//! Levels have cells of doubling size. A box is kept in one cell: that of its lower corner, in
+//! the level whose cells are larger than it. It is tested against the boxes of its own and all
+//! coarser levels, so every pair is met once, from the box in the finer cells. Cells are found by
+//! hashing their coordinates, so empty space costs nothing and the world has no bounds.
+//!
+//! ```text
+//! for each box, for its own and each coarser level with boxes:
+//!   cells that hold lower corners of boxes that can reach it: low .. high on each axis
+//!   (its own level: only cells later in the order of z, y, x, and the rest of its own list)
+//!   test against the boxes in each of these cells that is not empty
+//! ```
+//!
+//! **Cost.** A step in which little changed costs what changed (`delta.rs`); one in which nothing
+//! changed costs nothing; otherwise O(n · levels) look-ups plus the tests, about ten a box in an
+//! even crowd. Insertion, removal and moving are O(1). Memory: 40 bytes a box for the entry, 8 for
+//! its place and the list of changes, 8 to 16 for buckets and bits; with filters 33 more.
+//!
+//! **Choose it** where boxes differ much in size, come and go, or where a part of them moves. In an
+//! even crowd that moves as a whole `grid-sweep` is faster: it tests eight candidates at once.
+//! Long thin boxes that cross each other crowd in large cells and are tested pair by pair.
+//!
+//! **Departures from the paper.**
+//! - Three dimensions. The paper looks into the four cells that a box touches and one more to the
+//!   south-west. In general a partner's corner lies up to its level's largest extent before the
+//!   box: all cells of that range are looked into, and borders are decided on cell numbers that
+//!   are monotone in the coordinate (`lattice.rs`).
+//! - The paper's bucket is the sum of the cell's coordinates and level. All cells of a diagonal
+//!   plane collide: SUMFIGURES (`jostle reproduce grids`). Coordinates are multiplied
+//!   and mixed instead, and cell numbers count from far below zero, so that negative coordinates
+//!   are like others, where the paper mirrors them onto the positive ones.
+//! - Most neighbour cells are empty. A bit for each cell of a block of 4 × 4 × 4, in a hashed word,
+//!   tells so for a whole neighbourhood in one or two reads (`table.rs`).
+//! - The finest cells are as large as the crowd allows, not as small as the smallest box: fewer
+//!   levels to look into (`tune.rs`). Axes along which boxes do not differ are not cut.
+//! - Boxes larger than the spread of the others, infinite ones among them, are kept apart
+//!   (`giants.rs`) and sorted along an axis.
+//! - Each task writes to a lane of its own, aligned against false sharing as the paper advises;
+//!   tasks are stolen, not dealt, since cells are unlike crowded.
+//! - Filters: each level is a sheet for each of the [`Groups`], and sheets that cannot pair never
+//!   meet.
+
+mod delta;
+mod giants;
+mod grid;
+mod lattice;
+mod table;
+pub(super) mod tune;
+
+use std::ops::Range;
+
+use crate::boxes::{Boxes, Follower};
+use crate::broad::groups::Groups;
+use crate::broad::tasks::{GroupWatch, in_tasks};
+use crate::broad::{BroadPhase, Report};
+use crate::error::{Error, LimitReached};
+use crate::filter::Filter;
+use crate::pair::{Lane, PairBuffer};
+use crate::par::Workers;
+use crate::stats::{StageClock, Stats};
+use delta::{Changed, Search};
+use grid::Grid;
+pub use lattice::CellHash;
+use table::Entry;
+pub use tune::Cells;
+
+/// What the grid does unless told otherwise; the other choices are for experiments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Which cell sizes there are.
+    pub cells: Cells,
+    /// How cells are scattered over buckets.
+    pub hash: CellHash,
+}
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub struct HashGrid {
+    workers: Workers,
+    options: Options,
+    grid: Grid,
+    watch: GroupWatch,
+    changed: Changed,
+    follower: Follower,
+    /// Relinks at the last look at the crowding, and what it was after building.
+    checked: usize,
+    built_crowding: f64,
+    built_giants: usize,
+    tests: u64,
+    clock: StageClock,
+}
+
+impl HashGrid {
+    /// A new instance that searches with `workers`.
+    pub fn new(workers: &Workers) -> HashGrid {
+        HashGrid::with_options(workers, Options::default())
+    }
+
+    /// A new instance with other cells or another hash.
+    pub fn with_options(workers: &Workers, options: Options) -> HashGrid {
+        let mut grid = HashGrid { workers: workers.clone(), options, ..HashGrid::default() };
+        grid.grid.table.hash = options.hash;
+        grid
+    }
+
+    fn start_anew(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.rebuild(boxes);
+        self.clock.end("build");
+        self.search(boxes, found)
+    }
+
+    fn rebuild(&mut self, boxes: &Boxes) {
+        self.watch.rebuild(boxes);
+        self.grid.rebuild(boxes, &self.watch.groups, self.options.cells);
+        self.checked = 0;
+        self.built_crowding = self.grid.table.crowding();
+        self.built_giants = self.grid.giants.places.len();
+    }
+
+    /// Takes in what changed.
+    fn follow(&mut self, boxes: &Boxes) {
+        let (changes, aabbs) = (boxes.changes(), boxes.aabbs());
+        for id in changes.removed() {
+            self.grid.remove(id.get());
+        }
+        for id in changes.moved() {
+            self.grid.shift(id.get(), aabbs[id.index()], self.watch.groups.of(id.index()));
+        }
+        for id in changes.inserted() {
+            self.grid.insert(id.get(), aabbs[id.index()], self.watch.groups.of(id.index()));
+        }
+        if !self.is_well_tuned(boxes) {
+            self.rebuild(boxes);
+        }
+    }
+
+    /// True where the number of boxes suits the number of buckets.
+    fn fits(&self, boxes: &Boxes) -> bool {
+        let buckets = self.grid.table.buckets();
+        boxes.len() <= buckets && (buckets <= 64 || boxes.len() > buckets / 8)
+    }
+
+    /// Looks now and then whether cells still suit the boxes.
+    fn is_well_tuned(&mut self, boxes: &Boxes) -> bool {
+        if self.grid.giants.places.len() > 2 * self.built_giants + 16 + boxes.len() / 64 {
+            return false;
+        }
+        if self.grid.relinked - self.checked > boxes.len() / 4 {
+            self.checked = self.grid.relinked;
+            self.grid.table.refresh_words(&self.grid.sheets);
+            let crowding = self.grid.table.crowding();
+            return crowding <= 2.0 * self.built_crowding + 4.0
+                && self.grid.relinked <= 8 * boxes.len();
+        }
+        true
+    }
+
+    /// Searches for all pairs.
+    fn search(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.grid.prepare(&self.watch.groups);
+        let filters = boxes.has_filters().then_some(boxes.filters());
+        let (grid, groups) = (&self.grid, &self.watch.groups);
+        let places = grid.table.entries.len();
+        self.tests = in_tasks(&self.workers, places, found, |part, lane| {
+            search_places(grid, groups, filters, part, lane)
+        })?;
+        self.clock.end("search");
+        Ok(Report::Full)
+    }
+
+    /// Follows the changes, which have been collected, and searches for what they changed.
+    fn search_changed(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.changed.mark(boxes.slots());
+        let done = self.search_marked(boxes, found);
+        self.changed.unmark();
+        done
+    }
+
+    fn search_marked(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        let HashGrid { grid, changed, .. } = &*self;
+        let (groups, filters) = (&self.watch.groups, self.watch.filters());
+        let search = Search { grid, groups, changed, filters };
+        let tests = in_tasks(&self.workers, changed.before(), found, |part, lane| {
+            search.ended(boxes, part, lane)
+        })?;
+        self.changed.ended.clear();
+        self.changed.ended.extend(found.iter());
+        found.clear();
+        found.ended_mut().extend_from_slice(&self.changed.ended);
+        self.clock.end("search old");
+        self.follow(boxes);
+        self.grid.prepare(&self.watch.groups);
+        self.clock.end("move");
+        let HashGrid { grid, changed, .. } = &*self;
+        let (groups, filters) = (&self.watch.groups, self.watch.filters());
+        let search = Search { grid, groups, changed, filters };
+        self.tests = tests
+            + in_tasks(&self.workers, changed.after(), found, |part, lane| {
+                search.began(part, lane)
+            })?;
+        self.clock.end("search");
+        Ok(Report::Delta)
+    }
+}
+
+/// Writes the pairs of a stretch of entries with all later ones. Returns the number of tests.
+fn search_places(
+    grid: &Grid,
+    groups: &Groups,
+    filters: Option<&[Filter]>,
+    places: Range<usize>,
+    lane: &mut Lane,
+) -> Result<u64, LimitReached> {
+    let mut tests = 0;
+    for place in places {
+        let slot = grid.table.entries[place].slot;
+        let allowed = |other: u32| {
+            filters.is_none_or(|list| list[slot as usize].allows(&list[other as usize]))
+        };
+        let mut show = |other: &Entry| match allowed(other.slot) {
+            true => lane.push(slot, other.slot),
+            false => Ok(()),
+        };
+        grid.later_neighbours(place as u32, groups, &mut tests, &mut show)?;
+    }
+    Ok(tests)
+}
+
+impl BroadPhase for HashGrid {
+    fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.clock.start();
+        self.tests = 0;
+        let continues = self.follower.begin(boxes);
+        if continues && boxes.changes().is_empty() {
+            self.follower.done(boxes);
+            return Ok(Report::Delta);
+        }
+        let report = if !continues || !self.fits(boxes) {
+            self.start_anew(boxes, found)?
+        } else {
+            match self.watch.follow(boxes) {
+                None => self.start_anew(boxes, found)?,
+                Some(false) if self.changed.collect(boxes, &self.grid) => {
+                    self.search_changed(boxes, found)?
+                }
+                Some(_) => {
+                    self.follow(boxes);
+                    self.clock.end("move");
+                    self.search(boxes, found)?
+                }
+            }
+        };
+        found.check_limit()?;
+        self.follower.done(boxes);
+        Ok(report)
+    }
+
+    fn stats(&self) -> Stats {
+        let counts = vec![
+            ("sheets", self.grid.occupied.len() as f64),
+            ("giants", self.grid.giants.places.len() as f64),
+            ("crowding", self.built_crowding),
+            ("finest", 2f64.powi(self.grid.layout.finest)),
+        ];
+        let bytes = self.grid.bytes() + self.watch.bytes() + self.changed.bytes();
+        Stats { tests: self.tests, bytes, counts, stages: self.clock.stages().to_vec(), swaps: 0 }
+    }
+
+    fn validate(&self, boxes: &Boxes) {
+        self.grid.validate(boxes);
+    }
+}

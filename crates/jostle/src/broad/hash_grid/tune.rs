@@ -1,0 +1,119 @@
+//! Which axes are cut, how fine the finest cells are, and in which order boxes lie in memory.
+//! Nothing here decides what is found, only how fast.
+
+use crate::aabb::Aabb;
+use crate::broad::hash_grid::lattice::{Layout, Sheet, fitting_exponent, largest_extent};
+use crate::broad::hash_grid::table::{Entry, Table};
+
+/// How many boxes are looked at to choose the axes.
+const SAMPLE: usize = 1024;
+
+/// An axis is cut where the boxes' lower corners spread over more than so many median extents.
+const WORTH_CUTTING: f64 = 2.0;
+
+/// The finest cells are as large as they can be with a mean list of this length. Coarser cells
+/// mean more tests, finer ones more levels and more cells to look into.
+const CROWDING: f64 = 4.0;
+
+/// The range of cell sizes, as powers of two.
+const MOST_LEVELS: i32 = 40;
+
+/// What is asked of the cell sizes; the other choices are for experiments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Cells {
+    /// Levels from the crowd's spacing up to the world's size.
+    #[default]
+    Hierarchy,
+    /// As the hierarchy, but with finest cells of a given size, rounded up to a power of two.
+    From(f32),
+    /// One level, its cells larger than the largest box that is not infinite.
+    Single,
+}
+
+/// Chooses axes and levels for the entries of a table. Spoils its buckets.
+pub(super) fn layout(table: &mut Table, cells: Cells) -> Layout {
+    let aabbs = || table.entries.iter().map(|entry| &entry.aabb);
+    let spread: [f64; 3] = std::array::from_fn(|axis| worthwhile_spread(aabbs(), axis).1);
+    let axes = spread.map(|spread| spread > 0.0);
+    let widest = spread.into_iter().fold(0.0, f64::max);
+    let coarsest = fitting_exponent(widest).max(-200);
+    let layout = Layout { axes, finest: coarsest - MOST_LEVELS, coarsest };
+    match cells {
+        Cells::Hierarchy => Layout { finest: finest(table, layout), ..layout },
+        Cells::From(size) => {
+            let finest = fitting_exponent(f64::from(size)).clamp(layout.finest, coarsest);
+            Layout { finest, ..layout }
+        }
+        Cells::Single => {
+            let extents = table.entries.iter().map(|entry| largest_extent(&entry.aabb, &axes));
+            let largest = extents.filter(|extent| extent.is_finite()).fold(0.0, f64::max);
+            let only = fitting_exponent(largest).clamp(layout.finest, 200);
+            Layout { axes, finest: only, coarsest: only }
+        }
+    }
+}
+
+/// Where the lower corners begin along an axis and how far they spread; the spread is zero where
+/// cutting would not tell boxes apart. Some strays at each end do not count.
+pub(in crate::broad) fn worthwhile_spread<'a>(
+    aabbs: impl ExactSizeIterator<Item = &'a Aabb>,
+    axis: usize,
+) -> (f64, f64) {
+    let step = aabbs.len().div_ceil(SAMPLE).max(1);
+    let finite = |bound: f32| f64::from(bound.clamp(f32::MIN, f32::MAX));
+    let mut corners = [0.0; SAMPLE];
+    let mut extents = [0.0; SAMPLE];
+    let mut count = 0;
+    // Slots without a box hold NaN.
+    for aabb in aabbs.step_by(step).filter(|aabb| !aabb.min[axis].is_nan()) {
+        corners[count] = finite(aabb.min[axis]);
+        extents[count] = finite(aabb.max[axis]) - corners[count];
+        count += 1;
+    }
+    if count == 0 {
+        return (0.0, 0.0);
+    }
+    let (corners, extents) = (&mut corners[..count], &mut extents[..count]);
+    corners.sort_unstable_by(f64::total_cmp);
+    extents.sort_unstable_by(f64::total_cmp);
+    let low = corners[count / 50];
+    let spread = corners[count - 1 - count / 50] - low;
+    (low, if spread > WORTH_CUTTING * extents[count / 2] { spread } else { 0.0 })
+}
+
+/// The coarsest cells in which the boxes do not crowd, by bisection.
+fn finest(table: &mut Table, layout: Layout) -> i32 {
+    let (mut fine, mut coarse) = (layout.finest, layout.coarsest);
+    while fine < coarse {
+        let middle = fine + (coarse - fine + 1) / 2;
+        let sheet = Sheet::new(&Layout { finest: middle, ..layout }, 0, 0);
+        if table.crowding_in(&sheet) <= CROWDING {
+            fine = middle;
+        } else {
+            coarse = middle - 1;
+        }
+    }
+    fine
+}
+
+/// Sorts entries along a curve that winds through space block by block. Uses the links, which
+/// must be set anew.
+pub(super) fn sort_along_curve(entries: &mut [Entry], layout: &Layout) {
+    let sheet = Sheet::new(layout, 0, 0);
+    for entry in entries.iter_mut() {
+        let [x, y, z] = sheet.cell(&entry.aabb).map(spaced_bits);
+        let key = x | y << 1 | z << 2;
+        (entry.next, entry.prev) = ((key >> 32) as u32, key as u32);
+    }
+    entries.sort_unstable_by_key(|entry| (entry.next, entry.prev, entry.slot));
+}
+
+/// The low 21 bits, each followed by two zeros.
+fn spaced_bits(cell: i32) -> u64 {
+    let mut bits = cell as u64 & 0x1F_FFFF;
+    bits = (bits | bits << 32) & 0x001F_0000_0000_FFFF;
+    bits = (bits | bits << 16) & 0x001F_0000_FF00_00FF;
+    bits = (bits | bits << 8) & 0x100F_00F0_0F00_F00F;
+    bits = (bits | bits << 4) & 0x10C3_0C30_C30C_30C3;
+    (bits | bits << 2) & 0x1249_2492_4924_9249
+}

@@ -1,0 +1,172 @@
+//! `octree`: a loose octree (Ulrich, *Loose Octrees*, in *Game Programming Gems*, 2000), the tree
+//! that Tracy, Buss and Woods and Loi compare with.
+//!
+//! Space is halved along each axis again and again. A cell's loose bounds are twice as large as
+//! the cell, so a box fits into the cell of its centre at the depth where cells are as large as
+//! it is, wherever the centre lies: the depth follows from the size alone, and a box that moves a
+//! little stays where it is. Each box then asks the tree for what overlaps it; of two boxes, the
+//! one with the smaller id reports the pair.
+//!
+//! ```text
+//! insert:  from the root, while there is a child whose loose bounds hold the box: go there
+//! search:  into every child whose loose bounds overlap the box, testing the boxes of each node
+//! ```
+//!
+//! Time: a step down per depth to insert (at most [`DEEPEST`]), O(1) to move within a node's loose
+//! bounds; a search visits about eight nodes at each depth, loose bounds overlapping as they do.
+//! Memory: 12 bytes a box, and 72 bytes a node with at most one node for two boxes. Choose it to
+//! see what the papers compared with; `bvh` and `hash-grid` are faster everywhere we looked.
+//! Boxes that are long in one direction and thin in another stay high in the tree, where
+//! everything meets them: thousands of crossing needles cost quadratic time.
+//!
+//! Departures from the textbook: a node is split only when it is crowded, so that sparse regions
+//! do not grow chains of nodes; the tree is not along axes without spread; boxes are kept in one
+//! tree for each of the [`Groups`](crate::broad::groups::Groups) that filters make, and trees that
+//! cannot pair never meet; the root has no bounds, and the tree is built anew when too many boxes
+//! are left in it. Bounds of cells are compared with boxes when a box is put in, and the same
+//! bounds are used in the search, so rounding loses nothing.
+
+mod tree;
+
+use std::ops::Range;
+
+use crate::boxes::{Boxes, Follower};
+use crate::broad::hash_grid::tune::worthwhile_spread;
+use crate::broad::tasks::{GroupWatch, in_tasks};
+use crate::broad::{BroadPhase, Report};
+use crate::error::{Error, LimitReached};
+use crate::pair::{Lane, PairBuffer};
+use crate::par::Workers;
+use crate::stats::{StageClock, Stats};
+pub use tree::DEEPEST;
+use tree::{Cube, Tree};
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub struct Octree {
+    workers: Workers,
+    tree: Tree,
+    watch: GroupWatch,
+    /// For each group the groups it may pair with, one bit each.
+    partners: Vec<u32>,
+    follower: Follower,
+    /// Boxes in the roots after building.
+    built_unbounded: usize,
+    tests: u64,
+    clock: StageClock,
+}
+
+impl Octree {
+    /// A new instance that searches with `workers`.
+    pub fn new(workers: &Workers) -> Octree {
+        Octree { workers: workers.clone(), ..Octree::default() }
+    }
+
+    fn rebuild(&mut self, boxes: &Boxes) {
+        self.watch.rebuild(boxes);
+        let groups = &self.watch.groups;
+        let count = groups.count_of_groups();
+        let may_pair = |one: usize, other: usize| u32::from(groups.may_pair(one, other)) << other;
+        let partners = |one: usize| (0..count).fold(0, |bits, other| bits | may_pair(one, other));
+        self.partners.clear();
+        self.partners.extend((0..count).map(partners));
+        self.tree.clear(around(boxes), count, boxes);
+        for id in boxes.ids() {
+            self.tree.insert(id.get(), groups.of(id.index()), boxes.aabbs());
+        }
+        self.built_unbounded = self.tree.unbounded();
+    }
+
+    /// Takes in what changed. False where everything has to be read anew.
+    fn follow(&mut self, boxes: &Boxes) -> bool {
+        let Some(refiltered) = self.watch.follow(boxes) else { return false };
+        let (changes, aabbs) = (boxes.changes(), boxes.aabbs());
+        self.tree.grow(boxes);
+        for id in changes.removed() {
+            self.tree.remove(id.get());
+        }
+        for id in changes.moved() {
+            let group = self.watch.groups.of(id.index());
+            if refiltered || !self.tree.still_holds(id.get(), &aabbs[id.index()]) {
+                self.tree.remove(id.get());
+                self.tree.insert(id.get(), group, aabbs);
+            }
+        }
+        for id in changes.inserted() {
+            self.tree.insert(id.get(), self.watch.groups.of(id.index()), aabbs);
+        }
+        self.tree.unbounded() <= 2 * self.built_unbounded + 16 + boxes.len() / 64
+    }
+
+    fn search(
+        &self,
+        boxes: &Boxes,
+        part: Range<usize>,
+        lane: &mut Lane,
+    ) -> Result<u64, LimitReached> {
+        let mut tests = 0;
+        let filters = self.watch.filters();
+        for slot in part {
+            if !self.tree.holds(slot) {
+                continue;
+            }
+            let partners = self.partners[self.watch.groups.of(slot)];
+            let mut show = |other: u32| {
+                let allowed = filters.is_none_or(|list| list[slot].allows(&list[other as usize]));
+                if allowed { lane.push(slot as u32, other) } else { Ok(()) }
+            };
+            for root in (0..self.partners.len()).filter(|root| partners >> root & 1 == 1) {
+                self.tree.overlapping(root, slot as u32, boxes.aabbs(), &mut tests, &mut show)?;
+            }
+        }
+        Ok(tests)
+    }
+}
+
+/// The cube in which most boxes lie, and the axes along which it is cut.
+fn around(boxes: &Boxes) -> Cube {
+    let spread: [(f64, f64); 3] =
+        std::array::from_fn(|axis| worthwhile_spread(boxes.aabbs().iter(), axis));
+    let half = spread.iter().fold(0.0, |half: f64, spread| half.max(0.5 * spread.1));
+    Cube {
+        centre: spread.map(|(low, spread)| (low + 0.5 * spread) as f32),
+        // Half a cell more at each side, for lower corners that are no centres.
+        half: (half * 1.0625).min(f64::from(f32::MAX) / 4.0) as f32,
+        axes: spread.map(|(_, spread)| spread > 0.0),
+    }
+}
+
+impl BroadPhase for Octree {
+    fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.clock.start();
+        self.tests = 0;
+        let continues = self.follower.begin(boxes);
+        if continues && boxes.changes().is_empty() {
+            self.follower.done(boxes);
+            return Ok(Report::Delta);
+        }
+        if !continues || !self.tree.fits(boxes.len()) || !self.follow(boxes) {
+            self.rebuild(boxes);
+        }
+        self.clock.end("move");
+        let this = &*self;
+        self.tests = in_tasks(&self.workers, boxes.slots(), found, |part, lane| {
+            this.search(boxes, part, lane)
+        })?;
+        found.check_limit()?;
+        self.clock.end("search");
+        self.follower.done(boxes);
+        Ok(Report::Full)
+    }
+
+    fn stats(&self) -> Stats {
+        let counts =
+            vec![("nodes", self.tree.nodes() as f64), ("unbounded", self.tree.unbounded() as f64)];
+        let bytes = self.tree.bytes() + self.watch.bytes();
+        Stats { tests: self.tests, bytes, counts, stages: self.clock.stages().to_vec(), swaps: 0 }
+    }
+
+    fn validate(&self, boxes: &Boxes) {
+        self.tree.validate(boxes);
+    }
+}

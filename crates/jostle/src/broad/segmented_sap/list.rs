@@ -1,0 +1,577 @@
+//! [`SegmentedList`]: the sorted endpoints on one axis, in chunks.
+//!
+//! A chunk is a short sorted run in a slab; the directory holds the first endpoint of each chunk
+//! in order, and is bisected. A chunk that is full is split and sparse neighbours are merged, so
+//! an endpoint comes or goes by shifting at most one chunk. Where checkpoints are kept, each chunk
+//! has the set of boxes that are open at its beginning: their lower end lies in an earlier chunk
+//! and their upper end in this one or a later one. The set and the lower ends from there on name
+//! every box that can overlap an interval, without a look at the rest of the list.
+//!
+//! Endpoints that change places never turn a box inside out: the local sort moves the end that
+//! gives way first, and the global sort meets the lower end before the upper one. So a box leaves
+//! a checkpoint set only if it is in it.
+
+use crate::aabb::Aabb;
+use crate::broad::endpoint::Endpoint;
+use crate::broad::past::{EventSink, Judge, Stop};
+use crate::broad::sap::lists::{met, parted};
+
+/// Where a chunk lies in the slab, and how many endpoints it has: at least one.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    storage: u32,
+    len: u32,
+}
+
+/// A sorted list of endpoints in chunks. See the [module](self).
+#[derive(Debug, Default)]
+pub struct SegmentedList {
+    /// Most endpoints in a chunk.
+    capacity: usize,
+    /// The chunks' endpoints, `capacity` for each.
+    slab: Vec<Endpoint>,
+    /// Storages that hold no chunk.
+    free: Vec<u32>,
+    /// The directory: the first endpoint of each chunk, and the chunk.
+    firsts: Vec<Endpoint>,
+    chunks: Vec<Chunk>,
+    /// Boxes open at the beginning of a chunk, by storage; unused without checkpoints.
+    open: Vec<Vec<u32>>,
+    /// Entries in all checkpoint sets.
+    open_total: usize,
+    checkpoints: bool,
+}
+
+/// The place of an endpoint: of its chunk in the directory, and within the chunk.
+pub type Spot = (u32, u32);
+
+impl SegmentedList {
+    /// Fills the list with sorted endpoints. `aabbs` are the bounds they come from.
+    pub fn rebuild(
+        &mut self,
+        sorted: &[Endpoint],
+        aabbs: &[Aabb],
+        axis: usize,
+        capacity: usize,
+        checkpoints: bool,
+    ) {
+        self.clear(capacity, checkpoints);
+        // Room for a quarter more before the first split.
+        let fill = (self.capacity * 3 / 4).max(2);
+        self.slab.reserve(sorted.len().div_ceil(fill) * self.capacity);
+        let mut before: Option<usize> = None;
+        for run in sorted.chunks(fill) {
+            let place = self.chunks.len();
+            let storage = self.new_storage();
+            let start = storage as usize * self.capacity;
+            self.slab[start..start + run.len()].copy_from_slice(run);
+            self.firsts.push(run[0]);
+            self.chunks.push(Chunk { storage, len: run.len() as u32 });
+            if let (true, Some(previous)) = (checkpoints, before) {
+                self.open_from(previous, place, aabbs, axis);
+            }
+            before = Some(place);
+        }
+    }
+
+    fn clear(&mut self, capacity: usize, checkpoints: bool) {
+        if self.capacity != capacity {
+            // Another size of chunk: the sets are others, and the slab may shrink.
+            *self = SegmentedList::default();
+        }
+        self.capacity = capacity.max(4);
+        self.checkpoints = checkpoints;
+        self.firsts.clear();
+        self.chunks.clear();
+        self.open_total = 0;
+        let storages = self.slab.len() / self.capacity;
+        self.open.iter_mut().for_each(Vec::clear);
+        self.open.resize(if checkpoints { storages } else { 0 }, Vec::new());
+        self.free.clear();
+        self.free.extend((0..storages as u32).rev());
+    }
+
+    fn new_storage(&mut self) -> u32 {
+        if let Some(storage) = self.free.pop() {
+            return storage;
+        }
+        let storage = self.slab.len() / self.capacity;
+        self.slab.resize(self.slab.len() + self.capacity, Endpoint::default());
+        if self.checkpoints {
+            self.open.push(Vec::new());
+        }
+        storage as u32
+    }
+
+    /// Number of chunks.
+    pub fn chunks(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Entries in all checkpoint sets.
+    pub fn open_total(&self) -> usize {
+        self.open_total
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let sets: usize = self.open.iter().map(Vec::capacity).sum();
+        (self.slab.capacity() + self.firsts.capacity()) * size_of::<Endpoint>()
+            + self.chunks.capacity() * size_of::<Chunk>()
+            + (self.free.capacity() + sets) * 4
+            + self.open.capacity() * size_of::<Vec<u32>>()
+    }
+
+    /// The endpoints of the chunk at a place of the directory.
+    #[inline(always)]
+    fn run(&self, place: usize) -> &[Endpoint] {
+        let Chunk { storage, len } = self.chunks[place];
+        &self.slab[storage as usize * self.capacity..][..len as usize]
+    }
+
+    #[inline(always)]
+    fn run_mut(&mut self, place: usize) -> &mut [Endpoint] {
+        let Chunk { storage, len } = self.chunks[place];
+        &mut self.slab[storage as usize * self.capacity..][..len as usize]
+    }
+
+    /// The memory of all chunks.
+    pub(crate) fn slab(&self) -> &[Endpoint] {
+        &self.slab
+    }
+
+    /// The endpoints in order.
+    pub fn iter(&self) -> impl Iterator<Item = Endpoint> + '_ {
+        (0..self.chunks.len()).flat_map(|place| self.run(place).iter().copied())
+    }
+
+    /// Number of endpoints, by adding up the chunks.
+    pub fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len as usize).sum()
+    }
+
+    /// Endpoints of a chunk on average, from a sample of about sixteen.
+    pub fn mean_chunk(&self) -> f32 {
+        let sample = self.chunks.iter().step_by(self.chunks.len() / 16 + 1);
+        let (count, sum) = sample.fold((0, 0), |(count, sum), chunk| (count + 1, sum + chunk.len));
+        sum as f32 / count.max(1) as f32
+    }
+
+    /// The endpoints that begin the chunks, in order: an even sample of the list.
+    pub fn firsts(&self) -> &[Endpoint] {
+        &self.firsts
+    }
+
+    /// The place of the chunk in which an endpoint is or would be put.
+    #[inline(always)]
+    fn chunk_of(&self, endpoint: Endpoint) -> usize {
+        self.firsts.partition_point(|&first| first <= endpoint).saturating_sub(1)
+    }
+
+    /// Where an endpoint is or would be put.
+    #[inline(always)]
+    pub fn find(&self, endpoint: Endpoint) -> Spot {
+        let place = self.chunk_of(endpoint);
+        (place as u32, self.run(place).partition_point(|&other| other < endpoint) as u32)
+    }
+
+    /// Where an endpoint of the list is that was at a spot some exchanges ago.
+    #[inline(always)]
+    fn find_near(&self, endpoint: Endpoint, (chunk, at): Spot) -> (usize, usize) {
+        let (chunk, mut at) = (chunk as usize, at as usize);
+        let run = self.run(chunk);
+        while at > 0 && run[at] > endpoint {
+            at -= 1;
+        }
+        while at + 1 < run.len() && run[at] < endpoint {
+            at += 1;
+        }
+        if run[at] == endpoint {
+            return (chunk, at);
+        }
+        let (chunk, at) = self.find(endpoint);
+        (chunk as usize, at as usize)
+    }
+
+    // ---- Checkpoints ------------------------------------------------------------------------
+
+    /// Calls `meet` with every box that may overlap the interval between two ends: those open
+    /// where the chunk of the lower end begins, and those that begin from there to the upper end.
+    #[inline]
+    pub fn candidates(
+        &self,
+        lower: Endpoint,
+        upper: Endpoint,
+        mut meet: impl FnMut(u32) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        debug_assert!(self.checkpoints, "only lists with checkpoints can be searched");
+        if self.chunks.is_empty() {
+            return Ok(());
+        }
+        let start = self.chunk_of(lower);
+        for &slot in &self.open[self.chunks[start].storage as usize] {
+            meet(slot)?;
+        }
+        for place in start..self.chunks.len() {
+            for &endpoint in self.run(place) {
+                if endpoint > upper {
+                    return Ok(());
+                }
+                if !endpoint.is_upper() {
+                    meet(endpoint.slot())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the checkpoint set of the chunk at `place` from that of the chunk before it.
+    fn open_from(&mut self, previous: usize, place: usize, aabbs: &[Aabb], axis: usize) {
+        let border = self.firsts[place];
+        let still_open = |slot: u32| Endpoint::upper(&aabbs[slot as usize], axis, slot) >= border;
+        let mut set = std::mem::take(&mut self.open[self.chunks[place].storage as usize]);
+        debug_assert!(set.is_empty());
+        let before = &self.open[self.chunks[previous].storage as usize];
+        set.extend(before.iter().copied().filter(|&slot| still_open(slot)));
+        let begun = self.run(previous).iter().filter(|endpoint| !endpoint.is_upper());
+        set.extend(begun.map(|endpoint| endpoint.slot()).filter(|&slot| still_open(slot)));
+        self.open_total += set.len();
+        self.open[self.chunks[place].storage as usize] = set;
+    }
+
+    /// Two neighbours change places across the beginning of the chunk at `border`.
+    #[inline]
+    fn cross(&mut self, border: usize, now_before: Endpoint, now_behind: Endpoint) {
+        if !self.checkpoints {
+            return;
+        }
+        let set = &mut self.open[self.chunks[border].storage as usize];
+        let place_of = |set: &[u32], slot: u32| {
+            set.iter().position(|&other| other == slot).expect("the box is open at the border")
+        };
+        match (now_before.is_upper(), now_behind.is_upper()) {
+            (false, false) => {
+                let place = place_of(set, now_behind.slot());
+                set[place] = now_before.slot();
+            }
+            (true, true) => {
+                let place = place_of(set, now_before.slot());
+                set[place] = now_behind.slot();
+            }
+            (false, true) => {
+                set.extend([now_before.slot(), now_behind.slot()]);
+                self.open_total += 2;
+            }
+            (true, false) => {
+                for slot in [now_before.slot(), now_behind.slot()] {
+                    set.swap_remove(place_of(set, slot));
+                }
+                self.open_total -= 2;
+            }
+        }
+    }
+
+    // ---- Boxes that come and go -------------------------------------------------------------
+
+    /// Puts in both ends of a box. `aabbs` are the bounds the list is sorted by.
+    pub fn insert(&mut self, lower: Endpoint, upper: Endpoint, aabbs: &[Aabb], axis: usize) {
+        if self.chunks.is_empty() {
+            self.rebuild(&[lower, upper], aabbs, axis, self.capacity, self.checkpoints);
+            return;
+        }
+        // All splits come first: they read the checkpoint sets, which must fit the endpoints.
+        self.make_room(lower, aabbs, axis);
+        self.make_room(upper, aabbs, axis);
+        let first = self.put(lower);
+        let last = self.put(upper);
+        if self.checkpoints {
+            for place in first + 1..=last {
+                self.open[self.chunks[place].storage as usize].push(lower.slot());
+            }
+            self.open_total += last - first;
+        }
+    }
+
+    /// Puts an endpoint into its chunk, which has room.
+    fn put(&mut self, endpoint: Endpoint) -> usize {
+        let (place, at) = self.find(endpoint);
+        let (place, at) = (place as usize, at as usize);
+        self.chunks[place].len += 1;
+        let run = self.run_mut(place);
+        run.copy_within(at..run.len() - 1, at + 1);
+        run[at] = endpoint;
+        if at == 0 {
+            self.firsts[place] = endpoint;
+        }
+        place
+    }
+
+    /// Splits the chunk of an endpoint unless it has room for two.
+    fn make_room(&mut self, endpoint: Endpoint, aabbs: &[Aabb], axis: usize) {
+        let place = self.chunk_of(endpoint);
+        if self.chunks[place].len as usize + 2 <= self.capacity {
+            return;
+        }
+        let storage = self.new_storage();
+        let Chunk { storage: old, len } = self.chunks[place];
+        let half = len / 2;
+        let from = old as usize * self.capacity;
+        let to = storage as usize * self.capacity;
+        self.slab.copy_within(from + half as usize..from + len as usize, to);
+        self.chunks[place].len = half;
+        self.chunks.insert(place + 1, Chunk { storage, len: len - half });
+        self.firsts.insert(place + 1, self.slab[to]);
+        if self.checkpoints {
+            self.open_from(place, place + 1, aabbs, axis);
+        }
+    }
+
+    /// Takes out both ends of a box.
+    pub fn remove(&mut self, lower: Endpoint, upper: Endpoint) {
+        if self.checkpoints {
+            let (first, last) = (self.chunk_of(lower), self.chunk_of(upper));
+            for place in first + 1..=last {
+                let set = &mut self.open[self.chunks[place].storage as usize];
+                let at = set.iter().position(|&slot| slot == lower.slot());
+                set.swap_remove(at.expect("the box is open at the border"));
+            }
+            self.open_total -= last - first;
+        }
+        self.take(lower);
+        self.take(upper);
+    }
+
+    fn take(&mut self, endpoint: Endpoint) {
+        let (place, at) = self.find(endpoint);
+        let (place, at) = (place as usize, at as usize);
+        let run = self.run_mut(place);
+        debug_assert!(run[at] == endpoint, "the list holds the end of the box");
+        run.copy_within(at + 1.., at);
+        self.chunks[place].len -= 1;
+        let len = self.chunks[place].len as usize;
+        if len == 0 {
+            self.drop_chunk(place);
+            return;
+        }
+        if at == 0 {
+            self.firsts[place] = self.run(place)[0];
+        }
+        if len * 4 < self.capacity {
+            self.merge_around(place);
+        }
+    }
+
+    fn drop_chunk(&mut self, place: usize) {
+        let Chunk { storage, .. } = self.chunks.remove(place);
+        self.firsts.remove(place);
+        self.free.push(storage);
+        if self.checkpoints {
+            let set = &mut self.open[storage as usize];
+            self.open_total -= set.len();
+            set.clear();
+        }
+    }
+
+    /// Joins a sparse chunk with a neighbour, if the two are half a chunk at most.
+    fn merge_around(&mut self, place: usize) {
+        let joined = |left: usize| {
+            left + 1 < self.chunks.len()
+                && (self.chunks[left].len + self.chunks[left + 1].len) as usize * 2 <= self.capacity
+        };
+        let left = if joined(place) {
+            place
+        } else if place > 0 && joined(place - 1) {
+            place - 1
+        } else {
+            return;
+        };
+        let (into, from) = (self.chunks[left], self.chunks[left + 1]);
+        let source = from.storage as usize * self.capacity;
+        let target = into.storage as usize * self.capacity + into.len as usize;
+        self.slab.copy_within(source..source + from.len as usize, target);
+        self.chunks[left].len += from.len;
+        self.drop_chunk(left + 1);
+    }
+
+    // ---- Sorting ----------------------------------------------------------------------------
+
+    /// Local sort of one end: gives it its new value and moves it to where it then belongs. It was
+    /// found at `spot` before others of this step were moved.
+    #[inline]
+    pub fn relocate(
+        &mut self,
+        spot: Spot,
+        from: Endpoint,
+        to: Endpoint,
+        place: usize,
+        judge: &Judge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        if from == to {
+            return Ok(());
+        }
+        let spot = self.find_near(from, spot);
+        debug_assert!(self.run(spot.0)[spot.1] == from, "the list is sorted by past bounds");
+        if to < from {
+            self.sift_left(spot, to, place, judge, sink)
+        } else {
+            self.sift_right(spot, to, place, judge, sink)
+        }
+    }
+
+    /// Global sort: takes over every bound of now, from the first chunk to the last.
+    pub fn sort_global(
+        &mut self,
+        place: usize,
+        judge: &Judge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        let axis = judge.axis(place);
+        let mut before = Endpoint::default();
+        for chunk in 0..self.chunks.len() {
+            for at in 0..self.chunks[chunk].len as usize {
+                let endpoint = self.run(chunk)[at].renewed(judge.now(), axis);
+                if endpoint < before {
+                    self.sift_left((chunk, at), endpoint, place, judge, sink)?;
+                } else {
+                    self.write((chunk, at), endpoint);
+                    before = endpoint;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn write(&mut self, (chunk, at): (usize, usize), endpoint: Endpoint) {
+        self.run_mut(chunk)[at] = endpoint;
+        if at == 0 {
+            self.firsts[chunk] = endpoint;
+        }
+    }
+
+    /// Moves the endpoint at a spot left past every larger one, across chunks.
+    #[inline]
+    fn sift_left(
+        &mut self,
+        (mut chunk, mut at): (usize, usize),
+        endpoint: Endpoint,
+        place: usize,
+        judge: &Judge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        loop {
+            let run = self.run_mut(chunk);
+            let mut to = at;
+            while to > 0 && run[to - 1] > endpoint {
+                run[to] = run[to - 1];
+                to -= 1;
+            }
+            run[to] = endpoint;
+            let passed = &run[to + 1..=at];
+            pass(passed, endpoint, endpoint.is_upper(), place, judge, sink)?;
+            at = to;
+            if at > 0 {
+                return Ok(());
+            }
+            self.firsts[chunk] = endpoint;
+            let Some(&last) = chunk.checked_sub(1).and_then(|before| self.run(before).last())
+            else {
+                return Ok(());
+            };
+            if last < endpoint {
+                return Ok(());
+            }
+            // The last one of the chunk before changes places with it across the border.
+            self.write((chunk, 0), last);
+            self.cross(chunk, endpoint, last);
+            pass(&[last], endpoint, endpoint.is_upper(), place, judge, sink)?;
+            chunk -= 1;
+            at = self.chunks[chunk].len as usize - 1;
+            self.run_mut(chunk)[at] = endpoint;
+        }
+    }
+
+    /// Moves the endpoint at a spot right past every smaller one, across chunks.
+    #[inline]
+    fn sift_right(
+        &mut self,
+        (mut chunk, mut at): (usize, usize),
+        endpoint: Endpoint,
+        place: usize,
+        judge: &Judge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        loop {
+            let run = self.run_mut(chunk);
+            let mut to = at;
+            while to + 1 < run.len() && run[to + 1] < endpoint {
+                run[to] = run[to + 1];
+                to += 1;
+            }
+            run[to] = endpoint;
+            let (first, full) = (run[0], to + 1 < run.len());
+            pass(&run[at..to], endpoint, !endpoint.is_upper(), place, judge, sink)?;
+            if at == 0 {
+                self.firsts[chunk] = first;
+            }
+            if full || chunk + 1 == self.chunks.len() || self.firsts[chunk + 1] > endpoint {
+                return Ok(());
+            }
+            // The first one of the next chunk changes places with it across the border.
+            let next = self.firsts[chunk + 1];
+            self.write((chunk, to), next);
+            self.cross(chunk + 1, next, endpoint);
+            pass(&[next], endpoint, !endpoint.is_upper(), place, judge, sink)?;
+            chunk += 1;
+            at = 0;
+            self.run_mut(chunk)[0] = endpoint;
+        }
+    }
+
+    // ---- Checks -----------------------------------------------------------------------------
+
+    /// Panics where the list is not these sorted endpoints, or a checkpoint set is wrong.
+    pub fn validate(&self, expected: &[Endpoint]) {
+        assert!(self.iter().eq(expected.iter().copied()), "the list is not the sorted ends");
+        let mut open: Vec<u32> = Vec::new();
+        let mut total = 0;
+        for place in 0..self.chunks.len() {
+            let run = self.run(place);
+            assert!(!run.is_empty() && run.len() <= self.capacity, "a chunk is empty or too long");
+            assert!(run[0] == self.firsts[place], "the directory is stale");
+            if self.checkpoints {
+                let mut set = self.open[self.chunks[place].storage as usize].clone();
+                total += set.len();
+                set.sort_unstable();
+                open.sort_unstable();
+                assert!(set == open, "the checkpoint set of chunk {place} is wrong");
+            }
+            for endpoint in run {
+                if endpoint.is_upper() {
+                    open.retain(|&slot| slot != endpoint.slot());
+                } else {
+                    open.push(endpoint.slot());
+                }
+            }
+        }
+        assert!(total == self.open_total, "the checkpoint sets are miscounted");
+    }
+}
+
+/// An endpoint passed others and `parts` from those of the other kind, or meets them.
+#[inline(always)]
+fn pass(
+    passed: &[Endpoint],
+    endpoint: Endpoint,
+    parts: bool,
+    place: usize,
+    judge: &Judge<'_>,
+    sink: &mut EventSink<'_>,
+) -> Result<(), Stop> {
+    if parts {
+        parted(passed, endpoint, place, judge, sink)
+    } else {
+        met(passed, endpoint, place, judge, sink)
+    }
+}
