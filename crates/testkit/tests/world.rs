@@ -44,7 +44,9 @@ fn shape(kind: usize, half: DVec3) -> Shape {
 }
 
 fn center_and_half(aabb: &Aabb) -> (DVec3, DVec3) {
-    let (min, max) = (aabb.min.map(f64::from), aabb.max.map(f64::from));
+    // Shapes are finite: an infinite box gets one that reaches far beyond everything else.
+    let finite = |bound: f32| f64::from(bound).clamp(-1e9, 1e9);
+    let (min, max) = (aabb.min.map(finite), aabb.max.map(finite));
     ((DVec3::from(min) + DVec3::from(max)) / 2.0, (DVec3::from(max) - DVec3::from(min)) / 2.0)
 }
 
@@ -72,7 +74,7 @@ fn bits(world: &World) -> Vec<u64> {
     let Step { touches, began, ended } = world.last_step();
     let mut bits = vec![touches.len() as u64, began.len() as u64, ended.len() as u64];
     bits.extend(began.iter().chain(ended).map(|pair| pair.key()));
-    let mut vector = |bits: &mut Vec<u64>, v: DVec3| bits.extend(v.to_array().map(f64::to_bits));
+    let vector = |bits: &mut Vec<u64>, v: DVec3| bits.extend(v.to_array().map(f64::to_bits));
     for touch in touches {
         let contact = &touch.contact;
         bits.extend([touch.pair.key(), touch.time.to_bits(), contact.depth.to_bits()]);

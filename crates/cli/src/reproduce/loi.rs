@@ -226,8 +226,7 @@ fn write(lab: &mut Lab, rows: &[Row]) -> Result<(), Failure> {
         .collect();
     lab.csv("cells", &["n", "rule", "median_ms", "entries", "tests", "pairs"], &cells)?;
     let series = |value: &dyn Fn(&Outcome) -> f64| -> Vec<Series> {
-        let points = |k: usize| rows.iter().map(|row| (row.n as f64, value(&row.outcomes[k])));
-        (0..RULES.len()).map(|k| Series::new(RULES[k], points(k).collect())).collect()
+        (0..RULES.len()).map(|k| Series::new(RULES[k], points(rows, k, value))).collect()
     };
     let times = Lines {
         title: "Time of the broad phase".into(),
