@@ -22,6 +22,7 @@ pub mod text;
 pub mod verify;
 
 mod completions;
+mod contacts;
 mod demo;
 mod explain;
 mod files;
@@ -52,6 +53,7 @@ Examples:
   jostle pairs world.npy --json
   jostle verify --scene churn --n 2000 --frames 20
   jostle bench --scene uniform,city --n 1000,10000 --plot speed.svg
+  jostle contacts queries.jsonl
 
 Exit code: 0 done, 1 a check failed, 2 bad usage or bad input, 130 stopped.";
 
@@ -62,6 +64,7 @@ enum Command {
     Verify(verify::command::VerifyArgs),
     Bench(bench::command::BenchArgs),
     Reproduce(reproduce::command::ReproduceArgs),
+    Contacts(contacts::ContactsArgs),
     Explain(explain::ExplainArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -84,6 +87,7 @@ fn dispatch(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Verify(args)) => verify::command::run(&args),
         Some(Command::Bench(args)) => bench::command::run(&args),
         Some(Command::Reproduce(args)) => reproduce::command::run(&args),
+        Some(Command::Contacts(args)) => contacts::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),
     }

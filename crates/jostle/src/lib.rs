@@ -32,6 +32,7 @@ pub mod broad;
 pub mod ds;
 pub mod narrow;
 pub mod shape;
+pub mod world;
 
 mod aabb;
 mod boxes;
@@ -57,6 +58,7 @@ pub use one_shot::{overlaps, overlaps_between};
 pub use pair::{BoxId, Lane, Pair, PairBuffer};
 pub use par::{Workers, available as available_threads};
 pub use stats::{StageClock, Stats};
+pub use world::{Body, BodyId, World, WorldError};
 
 /// The README's example is compiled and run as a test.
 #[cfg(doctest)]

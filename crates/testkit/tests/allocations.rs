@@ -44,3 +44,39 @@ fn a_step_allocates_nothing_after_warm_up() {
         }
     }
 }
+
+#[test]
+fn a_step_of_a_world_allocates_nothing_after_warm_up() {
+    use jostle::shape::{Pose, Shape};
+    use jostle::{Body, World};
+    let poses: Vec<Vec<Pose>> = (0..4)
+        .map(|number| {
+            let center = |aabb: Aabb| aabb.min.map(|bound| f64::from(bound) + 0.5);
+            let place = |aabb| Pose::from_translation(center(aabb).into()).unwrap();
+            frame(number).into_iter().map(place).collect()
+        })
+        .collect();
+    let shape = |k: usize| match k % 3 {
+        0 => Shape::sphere(0.5).unwrap(),
+        1 => Shape::cuboid([0.5; 3].into()).unwrap(),
+        _ => Shape::capsule(0.3, 0.2).unwrap(),
+    };
+    let mut world = World::new(Algorithm::Auto);
+    let bodies = poses[0].iter().enumerate().map(|(k, &pose)| Body::new(shape(k), pose));
+    let ids = world.insert_all(bodies.collect()).unwrap();
+    let (mut began, mut ended) = (0, 0);
+    for step in 0..24 {
+        world.set_poses(&ids, &poses[step % 4]).unwrap();
+        let step = world.step().unwrap();
+        began += step.began.len();
+        ended += step.ended.len();
+    }
+    assert!(began > 1000 && ended > 1000, "lively: {began} began, {ended} ended");
+    let counted = measure(|| {
+        for step in 24..36 {
+            world.set_poses(&ids, &poses[step % 4]).unwrap();
+            world.step().unwrap();
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{} bytes", counted.bytes_total);
+}

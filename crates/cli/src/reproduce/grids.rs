@@ -13,7 +13,7 @@ use jostle::broad::hash_grid::{CellHash, Cells, HashGrid, Options};
 use jostle::{Aabb, Boxes, Workers, available_threads};
 use jostle_scenes::SceneSpec;
 
-use super::{Claim, Experiment, Lab, Verdict};
+use super::{Claim, Experiment, Lab, Verdict, pipeline};
 use crate::bench::quantile;
 use crate::failure::Failure;
 use crate::feed::Feed;
@@ -24,7 +24,7 @@ use crate::runner::Runner;
 pub const EXPERIMENT: Experiment = Experiment {
     name: "grids",
     paper: "Parallel Techniques for Collision Detection, a thesis chapter",
-    about: "counters on shared cache lines, dealing of work, hash collisions, levels of cells",
+    about: "counters on shared cache lines, dealing of work, hash collisions, levels, response",
     run,
 };
 
@@ -33,6 +33,7 @@ fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     claims.extend(dealing(lab)?);
     claims.extend(hashing(lab)?);
     claims.extend(levels(lab)?);
+    claims.extend(pipeline::of_grids(lab)?);
     Ok(claims)
 }
 

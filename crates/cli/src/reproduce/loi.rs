@@ -11,7 +11,7 @@ use std::time::Instant;
 use jostle::{Aabb, Algorithm, Boxes, Workers};
 use jostle_scenes::SceneSpec;
 
-use super::{Claim, Experiment, Lab, Verdict, power_law};
+use super::{Claim, Experiment, Lab, Verdict, pipeline, power_law};
 use crate::bench::quantile;
 use crate::failure::Failure;
 use crate::feed::Feed;
@@ -22,7 +22,7 @@ use crate::runner::Runner;
 pub const EXPERIMENT: Experiment = Experiment {
     name: "loi",
     paper: "L. Loi, Fast GPU-based Collision Detection, 2010",
-    about: "varying against fixed cell size, and candidate pairs, for growing numbers of boxes",
+    about: "varying against fixed cell size, candidate pairs, ISA-GJK with hill climbing, both phases",
     run,
 };
 
@@ -58,7 +58,9 @@ fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         rows.push(measure(lab, side * side * side)?);
     }
     write(lab, &rows)?;
-    Ok(claims(&rows))
+    let mut claims = claims(&rows);
+    claims.extend(pipeline::of_loi(lab)?);
+    Ok(claims)
 }
 
 /// Runs all rules on the frames of a scene and keeps the median time of each.

@@ -22,6 +22,7 @@ mod capannini;
 pub mod command;
 mod grids;
 mod loi;
+mod pipeline;
 mod tracy;
 
 /// Every experiment, in the order of the table. To add one: its file, and its line here.

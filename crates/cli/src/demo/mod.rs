@@ -1,5 +1,7 @@
 //! Bare `jostle`: a built-in moving world, the automatic choice, a short report, and a check of
-//! the last step against an independent algorithm.
+//! the last step against an independent algorithm; then shapes in its boxes, and which touch.
+
+mod shapes;
 
 use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
@@ -30,7 +32,8 @@ pub fn run() -> Result<(), Failure> {
     let workers = names::workers(0)?;
     let mut runner = Runner::new(Algorithm::Auto, &workers);
     let mut boxes = Boxes::new();
-    let mut feed = Feed::scene(&SceneSpec::new("uniform", BOXES, SEED), FRAMES)?;
+    let scene = SceneSpec::new("uniform", BOXES, SEED);
+    let mut feed = Feed::scene(&scene, FRAMES)?;
     let mut tally = Tally::default();
     let progress = Progress::new(FRAMES, "uniform world");
     let start = Instant::now();
@@ -46,6 +49,9 @@ pub fn run() -> Result<(), Failure> {
     drop(progress);
     print_report(&runner, &tally)?;
     check(&runner, &boxes)?;
+    if !interrupt::requested() {
+        shapes::run(&scene, &workers)?;
+    }
     if interrupt::requested() {
         return Err(Failure::Stopped(format!("after {} steps", tally.steps())));
     }

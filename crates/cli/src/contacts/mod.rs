@@ -1,0 +1,152 @@
+//! `jostle contacts`: narrow-phase queries from a file, answered in its order.
+//!
+//! One query a line, one answer a line. A line that cannot be read is told on stderr by its number,
+//! and the rest goes on; the exit code then says that something was wrong. One line at a time is in
+//! memory, so a file may be of any length.
+
+mod answer;
+mod query;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write, stderr, stdout};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::files::OutputFile;
+use crate::interrupt;
+use crate::text::count_of;
+use query::Query;
+
+const ABOUT: &str = r#"A query is one object on one line:
+  {"id": 7, "a": {"shape": {"sphere": {"radius": 1}}, "translation": [0, 0, 0],
+   "rotation": [0, 0, 0, 1]}, "b": {…}}
+Shapes: sphere {radius}, box {half_extents}, capsule, cylinder and cone {radius, half_height} (along
+y, centred; a capsule's half_height is half its segment, a cone's apex is at +y), ellipsoid {radii},
+triangle {points}, hull {points}, half_space {normal, offset} (the points p with normal·p <= offset).
+A rotation is a unit quaternion x, y, z, w. Translation and rotation may be left out.
+
+The answer, one object a line in the order of the queries:
+  {"id": 7, "distance": …, "depth": …, "normal": […], "point_a": […], "point_b": […], "status": …}
+The distance is 0 when they touch or overlap, the depth is 0 when they do not; the normal points
+from a to b; the status is separated, touching or overlapping. An infinite number is null: the depth
+of two half-spaces that are not opposite.
+
+With "motion": {"linear": [x, y, z], "angular": [x, y, z]} on either side, the velocity and the axis
+times radians per unit of time about the pose's origin, the answer also has
+  "impact"          at_start, hit, miss, or step_limit: nothing touches before the time given
+  "time_of_impact"  the first time of touch up to the query's "duration" (1 if left out); null for a miss
+  "impact_normal", "impact_point_a", "impact_point_b"  at that time; null for a miss
+
+A line that is no query is reported on stderr by its number and left out; the exit code is then 2.
+
+Examples:
+  jostle contacts queries.jsonl
+  jostle contacts queries.jsonl --json > answers.jsonl
+  jostle contacts queries.jsonl -o answers.jsonl"#;
+
+/// Answers narrow-phase queries from a file: distance, depth, normal, points, time of impact
+#[derive(Args)]
+#[command(after_help = ABOUT)]
+pub struct ContactsArgs {
+    /// Queries, one JSON object a line; - reads them from standard input
+    #[arg(value_name = "IN.jsonl")]
+    input: PathBuf,
+    /// Writes the answers to this file
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Prints nothing but the answers: no count at the end
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many lines were answered and how many refused.
+#[derive(Default)]
+struct Tally {
+    answered: u64,
+    refused: u64,
+}
+
+/// Runs the command.
+pub fn run(args: &ContactsArgs) -> Result<(), Failure> {
+    let input = open(&args.input)?;
+    let tally = match &args.output {
+        Some(path) => {
+            let mut file = OutputFile::create(path)?;
+            let tally = answer_all(input, &args.input, &mut file)?;
+            file.finish()?;
+            tally
+        }
+        None => {
+            let mut out = BufWriter::new(stdout().lock());
+            let tally = answer_all(input, &args.input, &mut out)?;
+            out.flush()?;
+            tally
+        }
+    };
+    finish(args, &tally)
+}
+
+fn finish(args: &ContactsArgs, tally: &Tally) -> Result<(), Failure> {
+    let name = args.input.display();
+    if interrupt::requested() {
+        let done = count_of(tally.answered, "answer", "answers");
+        return Err(Failure::Stopped(format!("{name}: after {done}")));
+    }
+    if tally.refused > 0 {
+        let lines = count_of(tally.refused, "line", "lines");
+        let answered = count_of(tally.answered, "query was", "queries were");
+        return Err(Failure::Input(format!("{name}: {lines} refused; {answered} answered")));
+    }
+    if !args.json {
+        // On stderr, so that the answers can be piped on; nobody may be reading it.
+        let answered = count_of(tally.answered, "query", "queries");
+        let _ = writeln!(stderr(), "{name}: {answered} answered");
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+    if path == Path::new("-") {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    }
+    let file = File::open(path).map_err(|error| unreadable(path, error))?;
+    Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
+}
+
+fn unreadable(path: &Path, error: io::Error) -> Failure {
+    Failure::Input(format!("{}: cannot be read: {error}", path.display()))
+}
+
+fn answer_all(
+    mut input: Box<dyn BufRead>,
+    path: &Path,
+    out: &mut impl Write,
+) -> Result<Tally, Failure> {
+    let (mut tally, mut line, mut number) = (Tally::default(), Vec::new(), 0u64);
+    while !interrupt::requested() {
+        line.clear();
+        if input.read_until(b'\n', &mut line).map_err(|error| unreadable(path, error))? == 0 {
+            break;
+        }
+        number += 1;
+        // Some programs put a byte order mark at the beginning of a file.
+        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+        if text.is_empty() {
+            continue;
+        }
+        match Query::parse(text) {
+            Ok(query) => {
+                writeln!(out, "{}", answer::answer(&query))?;
+                tally.answered += 1;
+            }
+            Err(fault) => {
+                // A closed stderr is no reason to stop.
+                let _ = writeln!(stderr(), "{}: line {number}: {fault}", path.display());
+                tally.refused += 1;
+            }
+        }
+    }
+    Ok(tally)
+}

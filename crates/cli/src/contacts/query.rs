@@ -1,0 +1,252 @@
+//! Reading of one query. Every fault is told with the way to it: `a.shape.sphere.radius`.
+
+use glam::{DQuat, DVec3};
+use jostle::narrow::Motion;
+use jostle::shape::{LIMIT, Pose, Shape};
+use serde_json::{Map, Value};
+
+use crate::names::nearest;
+
+/// The kinds of shapes that can be read.
+const KINDS: [&str; 9] =
+    ["sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "triangle", "hull", "half_space"];
+
+/// Characters shown of a line where it is not JSON, and of a value that is not what it should be.
+const SHOWN: usize = 24;
+
+/// Two placed shapes, and how they move if they do.
+pub struct Query {
+    /// Echoed in the answer.
+    pub id: Value,
+    /// The first shape.
+    pub a: Side,
+    /// The second shape.
+    pub b: Side,
+    /// How long they move.
+    pub duration: f64,
+}
+
+/// One of the two shapes.
+pub struct Side {
+    /// The shape.
+    pub shape: Shape,
+    /// Where it is.
+    pub pose: Pose,
+    /// How it moves, if that is given.
+    pub motion: Option<Motion>,
+}
+
+impl Query {
+    /// A query from a line, or what is wrong with it.
+    pub fn parse(line: &[u8]) -> Result<Query, String> {
+        let value: Value = serde_json::from_slice(line).map_err(|error| not_json(line, &error))?;
+        let query = object(&value).map_err(|fault| format!("the line{fault}"))?;
+        let id = field(query, "id")?;
+        if id.is_object() || id.is_array() {
+            return Err("id is no number or text; give one".into());
+        }
+        Ok(Query {
+            id: id.clone(),
+            a: within("a", field(query, "a")?, side)?,
+            b: within("b", field(query, "b")?, side)?,
+            duration: query.get("duration").map_or(Ok(1.0), duration)?,
+        })
+    }
+}
+
+fn not_json(line: &[u8], error: &serde_json::Error) -> String {
+    // The position is within this line; its number is told by the caller.
+    let text = error.to_string();
+    let reason = text.split(" at line ").next().unwrap_or_default();
+    if error.is_eof() {
+        return format!("no JSON: {reason} at its end");
+    }
+    let start = error.column().saturating_sub(1).min(line.len());
+    let rest = String::from_utf8_lossy(&line[start..]);
+    let here: String = rest.chars().take(SHOWN).collect();
+    format!("no JSON: {reason} at column {}, `{}`", start + 1, here.escape_debug())
+}
+
+/// Reads a part, and puts its name before the fault.
+fn within<'a, T>(
+    name: &str,
+    value: &'a Value,
+    read: impl Fn(&'a Value) -> Result<T, String>,
+) -> Result<T, String> {
+    read(value).map_err(|fault| format!("{name}{fault}"))
+}
+
+/// As [`within`], for the part of an object: the name stands behind a dot.
+fn part<'a, T>(
+    object: &'a Map<String, Value>,
+    name: &str,
+    read: impl Fn(&'a Value) -> Result<T, String>,
+) -> Result<T, String> {
+    let value = field(object, name).map_err(|fault| format!(".{fault}"))?;
+    within(&format!(".{name}"), value, read)
+}
+
+fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a Value, String> {
+    object.get(name).ok_or_else(|| format!("{name} is missing"))
+}
+
+fn object(value: &Value) -> Result<&Map<String, Value>, String> {
+    value.as_object().ok_or_else(|| format!(" is {}; give an object", shown(value)))
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.chars().count() {
+        0..=SHOWN => text,
+        _ => text.chars().take(SHOWN).chain(['…']).collect(),
+    }
+}
+
+/// A misspelt field would be taken for one left out.
+fn known_only(object: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
+    match object.keys().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => {
+            let known = known.join(", ");
+            Err(format!(".{key} is unknown; there are {known}"))
+        }
+    }
+}
+
+fn side(value: &Value) -> Result<Side, String> {
+    let side = object(value)?;
+    known_only(side, &["shape", "translation", "rotation", "motion"])?;
+    let shape = part(side, "shape", shape)?;
+    let pose = pose(side)?;
+    let motion = match side.get("motion") {
+        Some(value) => Some(within(".motion", value, |value| motion(value, &shape))?),
+        None => None,
+    };
+    Ok(Side { shape, pose, motion })
+}
+
+fn pose(side: &Map<String, Value>) -> Result<Pose, String> {
+    let translation = optional(side, "translation", vector, DVec3::ZERO)?;
+    let identity = [0.0, 0.0, 0.0, 1.0];
+    let rotation = DQuat::from_array(optional(side, "rotation", numbers, identity)?);
+    // The message begins with the name of the field.
+    Pose::new(rotation, translation).map_err(|fault| format!(".{fault}"))
+}
+
+fn optional<'a, T>(
+    object: &'a Map<String, Value>,
+    name: &str,
+    read: impl Fn(&'a Value) -> Result<T, String>,
+    otherwise: T,
+) -> Result<T, String> {
+    if object.contains_key(name) { part(object, name, read) } else { Ok(otherwise) }
+}
+
+fn motion(value: &Value, shape: &Shape) -> Result<Motion, String> {
+    let motion = object(value)?;
+    known_only(motion, &["linear", "angular"])?;
+    let linear = optional(motion, "linear", vector, DVec3::ZERO)?;
+    let angular = optional(motion, "angular", vector, DVec3::ZERO)?;
+    if matches!(shape, Shape::HalfSpace { .. }) && angular != DVec3::ZERO {
+        return Err(".angular is not zero; a half_space may move but not turn".into());
+    }
+    Motion::new(linear, angular)
+        .ok_or_else(|| format!(" is too fast; give numbers from -{LIMIT:e} to {LIMIT:e}"))
+}
+
+fn duration(value: &Value) -> Result<f64, String> {
+    match value.as_f64() {
+        Some(time) if (0.0..=LIMIT).contains(&time) => Ok(time),
+        _ => Err(format!("duration is {}; give a number from 0 to {LIMIT:e}", shown(value))),
+    }
+}
+
+fn shape(value: &Value) -> Result<Shape, String> {
+    let shape = object(value)?;
+    let mut kinds = shape.iter();
+    let (Some((kind, sizes)), None) = (kinds.next(), kinds.next()) else {
+        return Err(format!(" names {} kinds; give one", shape.len()));
+    };
+    within(&format!(".{kind}"), sizes, |sizes| sized(kind, sizes))
+}
+
+fn sized(kind: &str, sizes: &Value) -> Result<Shape, String> {
+    if kind == "mesh" {
+        return Err(" is not supported yet; give its convex parts as hulls".into());
+    }
+    if !KINDS.contains(&kind) {
+        let meant = nearest(kind, KINDS.into_iter()).unwrap_or_default();
+        return Err(format!(" is no shape; did you mean {meant}? There are {}", KINDS.join(", ")));
+    }
+    let sizes = object(sizes)?;
+    known_only(sizes, fields(kind))?;
+    let made = match kind {
+        "sphere" => Shape::sphere(part(sizes, "radius", number)?),
+        "box" => Shape::cuboid(part(sizes, "half_extents", vector)?),
+        "capsule" | "cylinder" | "cone" => round(kind, sizes)?,
+        "ellipsoid" => Shape::ellipsoid(part(sizes, "radii", vector)?),
+        "triangle" => Shape::triangle(part(sizes, "points", triangle)?),
+        "hull" => Shape::hull(&part(sizes, "points", points)?),
+        _ => Shape::half_space(part(sizes, "normal", vector)?, part(sizes, "offset", number)?),
+    };
+    // Most messages begin with the name of the field.
+    made.map_err(|fault| format!(": {fault}"))
+}
+
+fn fields(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "sphere" => &["radius"],
+        "box" => &["half_extents"],
+        "ellipsoid" => &["radii"],
+        "triangle" | "hull" => &["points"],
+        "half_space" => &["normal", "offset"],
+        _ => &["radius", "half_height"],
+    }
+}
+
+type Made = Result<Shape, jostle::shape::ShapeError>;
+
+fn round(kind: &str, sizes: &Map<String, Value>) -> Result<Made, String> {
+    let (radius, half_height) =
+        (part(sizes, "radius", number)?, part(sizes, "half_height", number)?);
+    Ok(match kind {
+        "capsule" => Shape::capsule(radius, half_height),
+        "cylinder" => Shape::cylinder(radius, half_height),
+        _ => Shape::cone(radius, half_height),
+    })
+}
+
+fn number(value: &Value) -> Result<f64, String> {
+    value.as_f64().ok_or_else(|| format!(" is {}; give a number", shown(value)))
+}
+
+fn list(value: &Value) -> Result<&[Value], String> {
+    let list = value.as_array().ok_or_else(|| format!(" is {}; give a list", shown(value)))?;
+    Ok(list)
+}
+
+fn numbers<const N: usize>(value: &Value) -> Result<[f64; N], String> {
+    let list = list(value)?;
+    if list.len() != N {
+        return Err(format!(" has {} numbers; give {N}", list.len()));
+    }
+    let mut numbers = [0.0; N];
+    for (index, (number_at, value)) in numbers.iter_mut().zip(list).enumerate() {
+        *number_at = within(&format!("[{index}]"), value, number)?;
+    }
+    Ok(numbers)
+}
+
+fn vector(value: &Value) -> Result<DVec3, String> {
+    Ok(DVec3::from_array(numbers(value)?))
+}
+
+fn points(value: &Value) -> Result<Vec<DVec3>, String> {
+    let each = list(value)?.iter().enumerate();
+    each.map(|(index, point)| vector(point).map_err(|fault| format!("[{index}]{fault}"))).collect()
+}
+
+fn triangle(value: &Value) -> Result<[DVec3; 3], String> {
+    let points = points(value)?;
+    <[DVec3; 3]>::try_from(points).map_err(|points| format!(" has {} points; give 3", points.len()))
+}

@@ -1,0 +1,43 @@
+//! The narrow phase and the two phases together: parts of `loi` and `grids` that need shapes.
+//!
+//! From Loi: ISA-GJK with and without hill climbing against the number of triangles, touching and
+//! not; broad and narrow time and candidate pairs against the number of 80-triangle spheres. From the
+//! chapter on parallel techniques: detection and response of 10 000 objects with one worker and with
+//! all, and how evenly the alternating deal shares out the work.
+
+use std::time::Instant;
+
+use super::{Claim, Lab};
+use crate::failure::Failure;
+
+mod climbing;
+mod dealing;
+mod phases;
+
+/// The narrow phase and the whole pipeline of Loi.
+pub fn of_loi(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+    let mut claims = climbing::claims(lab)?;
+    claims.extend(phases::claims(lab)?);
+    Ok(claims)
+}
+
+/// Detection and response of the chapter on parallel techniques.
+pub fn of_grids(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+    dealing::claims(lab)
+}
+
+/// The smallest time of a call in some repeats, in nanoseconds.
+fn least_ns(repeats: usize, calls: usize, mut work: impl FnMut()) -> f64 {
+    let mut least = f64::INFINITY;
+    for _ in 0..repeats {
+        let start = Instant::now();
+        (0..calls).for_each(|_| work());
+        least = least.min(start.elapsed().as_secs_f64() * 1e9 / calls as f64);
+    }
+    least
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    if values.is_empty() { f64::NAN } else { crate::bench::quantile(&values, 0.5) }
+}

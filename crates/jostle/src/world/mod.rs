@@ -1,0 +1,342 @@
+//! [`World`]: bodies in, contacts out. The whole pipeline in one.
+//!
+//! ```text
+//! shapes + poses ─► boxes ─► broad phase ─► pair states ─► narrow phase ─► touches
+//!                            (Detector)     (one per box pair)      └─► began / ended
+//! ```
+//!
+//! A step gives every body that moved a new box, lets the [`Detector`] find the pairs of boxes, and
+//! asks the narrow phase about each pair of which a body moved; the others keep their answer. A
+//! pair's memory ([`PairCache`](crate::narrow::PairCache)) lives exactly as long as its boxes
+//! overlap. The answers of all workers are put into the order of the pairs, so that a step gives the
+//! same bytes for every number of threads, every way of dealing and every broad phase.
+//!
+//! A body has one box, a compound too: the pieces are left to the narrow phase, which keeps ids and
+//! events simple. A compound much larger than its pieces pays for it with empty pairs; give such
+//! pieces bodies of their own with one [`Filter::owner`](crate::Filter::owner). Half-spaces have
+//! infinite boxes and pair with everything their filter allows.
+//!
+//! Boxes are larger than their shapes by [`TOUCH`](crate::narrow::TOUCH), so that the broad phase
+//! loses no pair which the narrow phase calls touching.
+//!
+//! In continuous mode ([`World::set_continuous`]) a body that moved has a box around its whole way
+//! from where the last step left it: straight, and turning at a steady rate by the shorter way. Pairs
+//! that were apart after the last step are then asked for their first time of touch, so that nothing
+//! tunnels at any speed; a bullet that is through the wall at the end of a step still touches it in
+//! that step, and the [`Touch::time`] says when.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `bodies.rs` | shapes and poses by slot, what changed, new boxes |
+//! | `sweep.rs` | the way of a body during a step |
+//! | `pairs.rs` | the states of pairs of boxes |
+//! | `answer.rs` | the narrow phase on one pair |
+//! | `deal.rs` | how pairs are dealt to workers |
+//! | `touch.rs` | what comes out, in the order of pairs |
+
+mod answer;
+mod bodies;
+mod deal;
+mod pairs;
+mod sweep;
+mod touch;
+
+pub use answer::Detail;
+pub use bodies::{Body, WorldError};
+pub use deal::{Dealing, Work};
+pub use touch::{Step, Touch};
+
+use std::time::{Duration, Instant};
+
+use crate::broad::Algorithm;
+use crate::detector::Detector;
+use crate::error::{BoxError, Error};
+use crate::filter::Filter;
+use crate::narrow::ManifoldPoint;
+use crate::pair::BoxId;
+use crate::par::Workers;
+use crate::shape::{Pose, Shape};
+use answer::{Task, is_due};
+use bodies::Bodies;
+use deal::Lane;
+use pairs::PairStates;
+use touch::Touches;
+
+/// Names a body: the id of its box.
+pub type BodyId = BoxId;
+
+/// What a step did and how long its parts took. Counts are exact and repeatable, but for how the
+/// work fell to the workers; times are not.
+#[derive(Clone, Debug, Default)]
+pub struct WorldStats {
+    /// Pairs of boxes that overlap.
+    pub pairs: usize,
+    /// Pairs that the narrow phase was asked about; the others had not moved.
+    pub tested: usize,
+    /// Computing new boxes.
+    pub boxes: Duration,
+    /// The broad phase and its events.
+    pub broad: Duration,
+    /// The narrow phase alone, from the dealing to the last answer.
+    pub narrow: Duration,
+    /// Keeping pair states, and putting the answers into order.
+    pub merge: Duration,
+    /// What fell to each worker.
+    pub work: Vec<Work>,
+}
+
+/// Follows moving bodies and tells, step by step, which touch and where.
+///
+/// ```
+/// use jostle::narrow::Status;
+/// use jostle::shape::{Pose, Shape};
+/// use jostle::{Algorithm, Body, Filter, World};
+///
+/// let at = |x: f64| Pose::from_translation([x, 0.0, 0.0].into()).unwrap();
+/// let ball = Shape::sphere(1.0).unwrap();
+/// let wall = Shape::cuboid([0.5, 9.0, 9.0].into()).unwrap();
+/// let mut world = World::new(Algorithm::Auto);
+/// let ball = world.insert(Body::new(ball, at(0.0)))?;
+/// let wall = world.insert(Body { filter: Filter::STILL, ..Body::new(wall, at(5.0)) })?;
+/// assert!(world.step()?.touches.is_empty());
+/// world.set_pose(ball, at(4.0))?;
+/// let step = world.step()?;
+/// assert_eq!(step.began, [(ball.get(), wall.get()).into()]);
+/// assert_eq!(step.touches[0].contact.status, Status::Overlapping);
+/// assert_eq!(step.touches[0].contact.depth, 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct World {
+    detector: Detector,
+    workers: Workers,
+    bodies: Bodies,
+    pairs: PairStates,
+    touches: Touches,
+    lanes: Vec<Lane>,
+    detail: Detail,
+    dealing: Dealing,
+    continuous: bool,
+    stats: WorldStats,
+}
+
+impl World {
+    /// An empty world that runs on the calling thread.
+    pub fn new(algorithm: Algorithm) -> World {
+        World::with_workers(algorithm, Workers::one())
+    }
+
+    /// An empty world that runs on `workers`.
+    pub fn with_workers(algorithm: Algorithm, workers: Workers) -> World {
+        World {
+            detector: Detector::with_workers(algorithm, workers.clone()),
+            workers,
+            bodies: Bodies::default(),
+            pairs: PairStates::default(),
+            touches: Touches::default(),
+            lanes: Vec::new(),
+            detail: Detail::default(),
+            dealing: Dealing::default(),
+            continuous: false,
+            stats: WorldStats::default(),
+        }
+    }
+
+    /// What is found out about a pair that touches. Holds for pairs that move from now on.
+    pub fn set_detail(&mut self, detail: Detail) {
+        self.detail = detail;
+    }
+
+    /// How pairs are dealt to workers. The answers do not depend on it.
+    pub fn set_dealing(&mut self, dealing: Dealing) {
+        self.dealing = dealing;
+    }
+
+    /// Whether bodies touch what they meet on their way, or only where they are after it.
+    pub fn set_continuous(&mut self, continuous: bool) {
+        self.continuous = continuous;
+    }
+
+    /// Exchanges the broad phase. Touches and events go on as if nothing had happened.
+    pub fn set_algorithm(&mut self, algorithm: Algorithm) {
+        self.detector.set_algorithm(algorithm);
+    }
+
+    /// Sets how many pairs of boxes may overlap before [`World::step`] refuses.
+    pub fn set_pair_limit(&mut self, limit: usize) {
+        self.detector.set_pair_limit(limit);
+    }
+}
+
+/// Bodies. On an error nothing has changed.
+impl World {
+    /// Adds a body.
+    pub fn insert(&mut self, body: Body) -> Result<BodyId, WorldError> {
+        body.check(0)?;
+        let id = self.detector.insert(body.bounds(), body.filter)?;
+        self.bodies.put(id, body);
+        Ok(id)
+    }
+
+    /// Adds many bodies; the ids are in their order.
+    pub fn insert_all(&mut self, bodies: Vec<Body>) -> Result<Vec<BodyId>, WorldError> {
+        for (index, body) in bodies.iter().enumerate() {
+            body.check(index)?;
+        }
+        let bounds: Vec<_> = bodies.iter().map(Body::bounds).collect();
+        let filters: Vec<_> = bodies.iter().map(|body| body.filter).collect();
+        let ids = self.detector.boxes_mut().insert_each(&bounds, &filters)?;
+        ids.iter().zip(bodies).for_each(|(&id, body)| self.bodies.put(id, body));
+        Ok(ids)
+    }
+
+    /// Removes a body; what it touches ends with the next step.
+    pub fn remove(&mut self, id: BodyId) -> Result<(), WorldError> {
+        self.detector.remove(id)?;
+        self.bodies.clear(id);
+        Ok(())
+    }
+
+    /// Removes many bodies; each may be named once.
+    pub fn remove_all(&mut self, ids: &[BodyId]) -> Result<(), WorldError> {
+        self.detector.boxes_mut().remove_all(ids)?;
+        ids.iter().for_each(|&id| self.bodies.clear(id));
+        Ok(())
+    }
+
+    /// Moves a body. In continuous mode its way is the straight one from where the last step left
+    /// it, however often it is moved before the next.
+    pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), WorldError> {
+        self.check(id)?;
+        self.bodies.set_pose(id, pose);
+        Ok(())
+    }
+
+    /// Moves many bodies; one named twice gets the last pose.
+    pub fn set_poses(&mut self, ids: &[BodyId], poses: &[Pose]) -> Result<(), WorldError> {
+        if ids.len() != poses.len() {
+            let (given, expected) = (poses.len(), ids.len());
+            return Err(BoxError::Length { given, expected }.into());
+        }
+        ids.iter().try_for_each(|&id| self.check(id))?;
+        ids.iter().zip(poses).for_each(|(&id, &pose)| self.bodies.set_pose(id, pose));
+        Ok(())
+    }
+
+    /// Puts a body elsewhere without a way between: in continuous mode, too, it meets nothing on it.
+    pub fn teleport(&mut self, id: BodyId, pose: Pose) -> Result<(), WorldError> {
+        self.check(id)?;
+        self.bodies.teleport(id, pose);
+        Ok(())
+    }
+
+    /// Gives a body another filter.
+    pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), WorldError> {
+        Ok(self.detector.boxes_mut().set_filter(id, filter)?)
+    }
+
+    fn check(&self, id: BodyId) -> Result<(), WorldError> {
+        if self.contains(id) { Ok(()) } else { Err(BoxError::Unknown(id).into()) }
+    }
+
+    /// True where the id names a body.
+    pub fn contains(&self, id: BodyId) -> bool {
+        self.detector.boxes().contains(id)
+    }
+
+    /// The ids of all bodies, ascending.
+    pub fn ids(&self) -> impl Iterator<Item = BodyId> + Clone {
+        self.detector.boxes().ids()
+    }
+
+    /// Number of bodies.
+    pub fn len(&self) -> usize {
+        self.detector.boxes().len()
+    }
+
+    /// True where there is no body.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The shape of a body.
+    pub fn shape(&self, id: BodyId) -> Option<&Shape> {
+        self.contains(id).then(|| &self.bodies.shapes[id.index()])
+    }
+
+    /// Where a body is.
+    pub fn pose(&self, id: BodyId) -> Option<&Pose> {
+        self.contains(id).then(|| &self.bodies.poses[id.index()])
+    }
+
+    /// The filter of a body.
+    pub fn filter(&self, id: BodyId) -> Option<&Filter> {
+        self.detector.boxes().filter(id)
+    }
+}
+
+/// Steps.
+impl World {
+    /// Finds what touches now, what began and what ended since the last step, all sorted by pair.
+    /// On an error touches and events are as before: mend the cause and step again.
+    pub fn step(&mut self) -> Result<Step<'_>, Error> {
+        let start = Instant::now();
+        self.bodies.renew_boxes(self.detector.boxes_mut(), self.continuous, &self.workers);
+        self.stats.boxes = start.elapsed();
+        self.detector.step()?;
+        self.stats.broad = start.elapsed() - self.stats.boxes;
+        self.follow_pairs();
+        self.run_narrow_phase();
+        self.put_in_order();
+        self.bodies.end_step(self.continuous);
+        Ok(self.touches.step())
+    }
+
+    /// Ends the states of pairs of boxes that are gone and begins those of new ones.
+    fn follow_pairs(&mut self) {
+        let start = Instant::now();
+        let (shapes, touches) = (&self.bodies.shapes, &mut self.touches);
+        touches.begin();
+        self.pairs.follow(self.detector.pairs(), shapes, |pair| touches.end(pair));
+        self.stats.merge = start.elapsed();
+    }
+
+    fn run_narrow_phase(&mut self) {
+        let start = Instant::now();
+        let task = Task { bodies: &self.bodies, detail: self.detail, continuous: self.continuous };
+        let workers = &self.workers;
+        deal::run(workers, self.dealing, &task, &mut self.pairs.states, &mut self.lanes);
+        self.stats.narrow = start.elapsed();
+        self.stats.work.clear();
+        self.stats.work.extend(self.lanes.iter().map(|lane| lane.work));
+        self.stats.pairs = self.pairs.states.len();
+        self.stats.tested = self.lanes.iter().map(|lane| lane.work.pairs).sum();
+    }
+
+    fn put_in_order(&mut self) {
+        let start = Instant::now();
+        let bodies = &self.bodies;
+        self.touches.gather(&mut self.pairs.states, &self.lanes, |state| is_due(bodies, state));
+        self.stats.merge += start.elapsed();
+    }
+
+    /// What touches and what began and ended, as the last step told.
+    pub fn last_step(&self) -> Step<'_> {
+        self.touches.step()
+    }
+
+    /// The contact points of a touch of the last step. There are some if manifolds are asked for, and
+    /// the touch is not one that was over before the end of the step.
+    pub fn points(&self, touch: &Touch) -> &[ManifoldPoint] {
+        self.touches.points(touch)
+    }
+
+    /// What the last step did.
+    pub fn stats(&self) -> &WorldStats {
+        &self.stats
+    }
+
+    /// The boxes, their pairs and the broad phase.
+    pub fn detector(&self) -> &Detector {
+        &self.detector
+    }
+}

@@ -1,0 +1,76 @@
+//! [`PairStates`]: what is known of each pair of boxes while they overlap.
+//!
+//! The states stand in the order of the pairs. A state is 32 bytes and points to the pair's memory,
+//! so that keeping the order is cheap; memories of ended pairs are kept for new ones. Pairs of
+//! spheres have none: their answer is a closed form.
+
+use crate::narrow::PairCache;
+use crate::pair::Pair;
+use crate::shape::Shape;
+
+/// No place.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One pair of overlapping boxes.
+pub(super) struct PairState {
+    pub pair: Pair,
+    pub cache: Option<Box<PairCache>>,
+    /// Its place among the pairs.
+    pub index: u32,
+    /// Its place among the touches of the last step, or [`NONE`].
+    pub touch: u32,
+    /// Whether the bodies touched at the end of the last step, rather than on their way.
+    pub rests: bool,
+    /// Whether the boxes overlap since this step.
+    pub fresh: bool,
+}
+
+#[derive(Default)]
+pub(super) struct PairStates {
+    pub states: Vec<PairState>,
+    next: Vec<PairState>,
+    spare: Vec<Box<PairCache>>,
+}
+
+impl PairStates {
+    /// Goes over to the pairs of this step. `ended` is told of touching pairs that are gone.
+    pub fn follow(&mut self, pairs: &[Pair], shapes: &[Shape], mut ended: impl FnMut(Pair)) {
+        let mut old = std::mem::take(&mut self.states);
+        let mut next = std::mem::take(&mut self.next);
+        let mut known = old.drain(..).peekable();
+        for (index, &pair) in pairs.iter().enumerate() {
+            while let Some(gone) = known.next_if(|state| state.pair < pair) {
+                self.retire(gone, &mut ended);
+            }
+            let mut state = match known.next_if(|state| state.pair == pair) {
+                Some(state) => PairState { fresh: false, ..state },
+                None => self.begin(pair, shapes),
+            };
+            state.index = index as u32;
+            next.push(state);
+        }
+        known.for_each(|gone| self.retire(gone, &mut ended));
+        (self.states, self.next) = (next, old);
+    }
+
+    fn retire(&mut self, gone: PairState, ended: &mut impl FnMut(Pair)) {
+        if gone.touch != NONE {
+            ended(gone.pair);
+        }
+        self.spare.extend(gone.cache);
+    }
+
+    fn begin(&mut self, pair: Pair, shapes: &[Shape]) -> PairState {
+        let ball = |slot: usize| matches!(shapes[slot], Shape::Sphere { .. });
+        let closed = ball(pair.a().index()) && ball(pair.b().index());
+        let cache = (!closed).then(|| self.fresh_cache());
+        PairState { pair, cache, index: 0, touch: NONE, rests: false, fresh: true }
+    }
+
+    /// A memory without content: one that was cleared only would still name vertices of others.
+    fn fresh_cache(&mut self) -> Box<PairCache> {
+        let Some(mut cache) = self.spare.pop() else { return Box::default() };
+        *cache = PairCache::new();
+        cache
+    }
+}

@@ -1,0 +1,126 @@
+//! [`Way`]: how a body gets from where the last step left it to where it is.
+
+use glam::DVec3;
+
+use super::bodies::{bounds, grown};
+use crate::aabb::Aabb;
+use crate::narrow::Motion;
+use crate::shape::{Pose, Shape};
+
+/// The time a step takes for the narrow phase. Not 1, because half of the difference of two legal
+/// translations is always a legal velocity.
+pub(super) const SPAN: f64 = 2.0;
+
+/// A straight way with a steady turn by the shorter way round. Half-spaces do not turn on their way:
+/// their far parts would be infinitely fast; they take the new direction at its beginning.
+pub(super) struct Way {
+    start: Pose,
+    end: Pose,
+    /// Per unit of time, of which a step has [`SPAN`].
+    pub linear: DVec3,
+    angular: DVec3,
+}
+
+impl Way {
+    pub fn new(shape: &Shape, start: &Pose, end: &Pose) -> Way {
+        let linear = end.translation() / SPAN - start.translation() / SPAN;
+        let (mut start, mut angular) = (*start, DVec3::ZERO);
+        if start.rotation() != end.rotation() {
+            if shape.is_bounded() {
+                angular = turn(&start, end) / SPAN;
+            } else {
+                start = Pose::new(end.rotation(), start.translation()).unwrap_or(start);
+            }
+        }
+        Way { start, end: *end, linear, angular }
+    }
+
+    pub fn start(&self) -> &Pose {
+        &self.start
+    }
+
+    pub fn turns(&self) -> bool {
+        self.angular != DVec3::ZERO
+    }
+
+    pub fn motion(&self) -> Motion {
+        Motion::new(self.linear, self.angular).expect("half a difference of poses is legal")
+    }
+
+    /// A box around the whole way. Every point moves straight but for its turn, and a turn by an
+    /// angle strays from the even straight way between its ends by at most `radius * angle² / 8`.
+    pub fn bounds(&self, shape: &Shape) -> Aabb {
+        let ends = bounds(shape, &self.start).union(&bounds(shape, &self.end));
+        if !self.turns() {
+            return ends;
+        }
+        let radius = shape.center().length() + shape.bounding_radius();
+        let angle = self.angular.length() * SPAN;
+        // A little more, for the rounding of poses on the way.
+        grown(&ends, radius * (angle * angle / 8.0 + 1e-9))
+    }
+}
+
+/// Axis times angle that leads from one rotation to the other.
+fn turn(start: &Pose, end: &Pose) -> DVec3 {
+    let turn = end.rotation() * start.rotation().conjugate();
+    let turn = if turn.w < 0.0 { -turn } else { turn };
+    turn.normalize().to_scaled_axis()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DQuat;
+    use proptest::prelude::*;
+
+    fn pose() -> impl Strategy<Value = Pose> {
+        let axis = prop::array::uniform3(-3.0f64..3.0);
+        (axis, prop::array::uniform3(-20.0f64..20.0)).prop_map(|(turn, at)| {
+            Pose::new(DQuat::from_scaled_axis(turn.into()).normalize(), at.into()).unwrap()
+        })
+    }
+
+    fn shape() -> impl Strategy<Value = Shape> {
+        prop::array::uniform3(0.0f64..4.0).prop_flat_map(|size| {
+            let off_center: Vec<DVec3> =
+                (0..6).map(|k| DVec3::from(size) + DVec3::AXES[k % 3] * k as f64).collect();
+            prop::sample::select(vec![
+                Shape::cuboid(size.into()).unwrap(),
+                Shape::capsule(size[0], size[1]).unwrap(),
+                Shape::cone(size[0], size[1]).unwrap(),
+                Shape::hull(&off_center).unwrap(),
+            ])
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_box_of_a_way_holds_the_shape_all_along_it(
+            shape in shape(), start in pose(), end in pose(), small in any::<bool>(),
+        ) {
+            // Half of the cases turn by little: there the box must hug the way.
+            let nearly = DQuat::from_scaled_axis(DVec3::splat(1e-3)) * start.rotation();
+            let end = if small { Pose::new(nearly, end.translation()).unwrap() } else { end };
+            let way = Way::new(&shape, &start, &end);
+            let whole = way.bounds(&shape);
+            let motion = way.motion();
+            for k in 0..=16 {
+                let there = motion.pose_at(&start, SPAN * f64::from(k) / 16.0);
+                prop_assert!(whole.contains(&shape.bounds(&there)), "at {k}/16: {whole:?}");
+            }
+            let last = motion.pose_at(&start, SPAN);
+            prop_assert!(last.translation().distance(end.translation()) < 1e-9);
+            prop_assert!(last.rotation().dot(end.rotation()).abs() > 1.0 - 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_longest_way_has_a_motion_and_a_box() {
+        let far = |x: f64| Pose::from_translation(DVec3::splat(x)).unwrap();
+        let ball = Shape::sphere(1.0).unwrap();
+        let way = Way::new(&ball, &far(-1e60), &far(1e60));
+        way.motion();
+        assert_eq!(way.bounds(&ball), Aabb::EVERYTHING);
+    }
+}

@@ -1,0 +1,444 @@
+//! The whole pipeline: every scene with shapes in its boxes, random histories, and fast bodies, each
+//! against a loop over all pairs and for several numbers of threads.
+
+use std::collections::BTreeSet;
+
+use glam::{DQuat, DVec3};
+use jostle::narrow::{self, ManifoldPoint};
+use jostle::shape::{Pose, Shape};
+use jostle::world::{Dealing, Detail, Step};
+use jostle::{Aabb, Algorithm, Body, BodyId, BoxError, Filter, Pair, Workers, World, WorldError};
+use jostle_scenes::Scene;
+use proptest::prelude::*;
+
+const BODIES: usize = 60;
+const STEPS: u64 = 300;
+
+fn at(x: f64, y: f64, z: f64) -> Pose {
+    Pose::from_translation(DVec3::new(x, y, z)).unwrap()
+}
+
+/// A shape that fills a box of half extents, its kind by number.
+fn shape(kind: usize, half: DVec3) -> Shape {
+    let round = half.x.min(half.z);
+    match kind % 7 {
+        0 => Shape::sphere(half.min_element()).unwrap(),
+        1 => Shape::cuboid(half).unwrap(),
+        2 => Shape::capsule(round.min(half.y), (half.y - round).max(0.0)).unwrap(),
+        3 => {
+            let corner = |k: u32| {
+                let sign = |bit: u32| if k >> bit & 1 == 0 { -1.0 } else { 1.0 };
+                let cut = if k < 8 { 1.0 } else { 0.5 };
+                half * DVec3::new(sign(0) * cut, sign(1), sign(2) * cut)
+            };
+            Shape::hull(&(0..12).map(corner).collect::<Vec<_>>()).unwrap()
+        }
+        4 => Shape::cone(round, half.y).unwrap(),
+        5 => {
+            let arm = |long: DVec3| Shape::cuboid(half * long).unwrap();
+            let cross = [DVec3::new(1.0, 0.3, 0.3), DVec3::new(0.3, 1.0, 0.3)];
+            Shape::compound(cross.map(|long| (arm(long), Pose::IDENTITY)).to_vec()).unwrap()
+        }
+        _ => Shape::ellipsoid(half).unwrap(),
+    }
+}
+
+fn center_and_half(aabb: &Aabb) -> (DVec3, DVec3) {
+    // Shapes are finite: an infinite box gets one that reaches far beyond everything else.
+    let finite = |bound: f32| f64::from(bound).clamp(-1e9, 1e9);
+    let (min, max) = (aabb.min.map(finite), aabb.max.map(finite));
+    ((DVec3::from(min) + DVec3::from(max)) / 2.0, (DVec3::from(max) - DVec3::from(min)) / 2.0)
+}
+
+/// Worlds that differ in everything that must not matter.
+fn worlds() -> Vec<World> {
+    let kinds = [
+        (1, Dealing::Blocks, Algorithm::Auto),
+        (2, Dealing::Blocks, Algorithm::SortSweep),
+        (2, Dealing::Stealing, Algorithm::Bvh),
+        (3, Dealing::Alternating, Algorithm::Auto),
+        (8, Dealing::Stealing, Algorithm::BruteForce),
+        (8, Dealing::Alternating, Algorithm::Sap),
+    ];
+    let world = |(threads, dealing, algorithm)| {
+        let mut world = World::with_workers(algorithm, Workers::new(threads).unwrap());
+        world.set_dealing(dealing);
+        world.set_detail(Detail::Manifold);
+        world
+    };
+    kinds.into_iter().map(world).collect()
+}
+
+/// Everything a step says, bit by bit.
+fn bits(world: &World) -> Vec<u64> {
+    let Step { touches, began, ended } = world.last_step();
+    let mut bits = vec![touches.len() as u64, began.len() as u64, ended.len() as u64];
+    bits.extend(began.iter().chain(ended).map(|pair| pair.key()));
+    let vector = |bits: &mut Vec<u64>, v: DVec3| bits.extend(v.to_array().map(f64::to_bits));
+    for touch in touches {
+        let contact = &touch.contact;
+        bits.extend([touch.pair.key(), touch.time.to_bits(), contact.depth.to_bits()]);
+        vector(&mut bits, contact.normal);
+        vector(&mut bits, contact.point_a);
+        vector(&mut bits, contact.point_b);
+        for ManifoldPoint { point_a, point_b, separation, id } in world.points(touch) {
+            vector(&mut bits, *point_a);
+            vector(&mut bits, *point_b);
+            bits.extend([separation.to_bits(), *id]);
+        }
+    }
+    bits
+}
+
+/// Keeps the set of touching pairs by events alone.
+#[derive(Default)]
+struct Ledger {
+    touching: BTreeSet<Pair>,
+}
+
+impl Ledger {
+    /// Takes in a step; the events must fit, and lead to what it says touches.
+    fn follow(&mut self, step: Step<'_>) {
+        assert!(step.began.is_sorted() && step.ended.is_sorted(), "events are in order");
+        for pair in step.ended {
+            assert!(self.touching.remove(pair), "{pair} ended but never began");
+        }
+        for pair in step.began {
+            assert!(self.touching.insert(*pair), "{pair} began twice");
+        }
+        let told: Vec<Pair> = step.touches.iter().map(|touch| touch.pair).collect();
+        assert_eq!(told, Vec::from_iter(self.touching.iter().copied()), "events and touches");
+    }
+}
+
+/// What touches, by asking about all pairs; and how many there are.
+fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
+    let ids: Vec<BodyId> = world.ids().collect();
+    let (mut touching, mut asked) = (Vec::new(), 0);
+    for (place, &a) in ids.iter().enumerate() {
+        for &b in &ids[place + 1..] {
+            if !world.filter(a).unwrap().allows(world.filter(b).unwrap()) {
+                continue;
+            }
+            asked += 1;
+            let side = |id: BodyId| (world.shape(id).unwrap(), world.pose(id).unwrap());
+            let ((shape_a, pose_a), (shape_b, pose_b)) = (side(a), side(b));
+            if narrow::intersects(shape_a, pose_a, shape_b, pose_b).hit {
+                touching.push(Pair::new(a, b));
+            }
+        }
+    }
+    (touching, asked)
+}
+
+/// Runs a scene on all worlds. Gives the number of touches and of pairs of boxes, over all steps.
+fn run_scene(name: &str, params: &[(&str, f64)]) -> (usize, usize) {
+    let mut scene = Scene::new(name, BODIES, 5, params).unwrap();
+    let mut worlds = worlds();
+    let mut ids: Vec<Option<BodyId>> = vec![None; BODIES];
+    let (mut ledger, mut touches, mut pairs) = (Ledger::default(), 0, 0);
+    for frame in 0..STEPS {
+        for slot in 0..BODIES {
+            follow_slot(&mut worlds, &scene, slot, frame, &mut ids[slot]);
+        }
+        for world in &mut worlds {
+            world.step().unwrap();
+        }
+        let first = bits(&worlds[0]);
+        for (number, world) in worlds.iter().enumerate() {
+            assert!(bits(world) == first, "{name}, step {frame}: world {number} differs");
+        }
+        ledger.follow(worlds[0].last_step());
+        let told: Vec<Pair> = ledger.touching.iter().copied().collect();
+        assert_eq!(told, all_pairs(&worlds[0]).0, "{name}, step {frame}");
+        touches += told.len();
+        pairs += worlds[0].stats().pairs;
+        scene.advance();
+    }
+    let left: Vec<BodyId> = ids.into_iter().flatten().collect();
+    worlds[0].remove_all(&left).unwrap();
+    ledger.follow(worlds[0].step().unwrap());
+    assert!(ledger.touching.is_empty() && worlds[0].is_empty());
+    (touches, pairs)
+}
+
+/// Brings one slot of a scene into the worlds: comes, goes, or moves with the box, turning slowly.
+fn follow_slot(
+    worlds: &mut [World],
+    scene: &Scene,
+    slot: usize,
+    frame: u64,
+    id: &mut Option<BodyId>,
+) {
+    let alive = scene.alive().is_none_or(|alive| alive[slot]);
+    let still = scene.still().is_some_and(|still| still[slot]);
+    let number = slot as u32;
+    let gone = !alive || scene.changes().removed.contains(&number);
+    if let (true, Some(old)) = (gone, *id) {
+        worlds.iter_mut().for_each(|world| world.remove(old).unwrap());
+        *id = None;
+    }
+    if !alive {
+        return;
+    }
+    let (center, half) = center_and_half(&scene.boxes()[slot]);
+    let angle = if still { 0.0 } else { 0.01 * (frame % 200) as f64 };
+    let turn = DQuat::from_rotation_y(angle) * DQuat::from_rotation_x(slot as f64);
+    let pose = Pose::new(turn.normalize(), center).unwrap();
+    match *id {
+        Some(id) => worlds.iter_mut().for_each(|world| world.set_pose(id, pose).unwrap()),
+        None => {
+            let filter = if still { Filter::STILL } else { Filter::ALL };
+            let body = Body { shape: shape(slot, half), pose, filter };
+            let mut insert = |world: &mut World| world.insert(body.clone()).unwrap();
+            let given: BTreeSet<BodyId> = worlds.iter_mut().map(&mut insert).collect();
+            assert_eq!(given.len(), 1, "ids are the same everywhere");
+            *id = given.first().copied();
+        }
+    }
+}
+
+#[test]
+fn every_scene_runs_with_balanced_events_and_the_same_bytes_on_all_threads() {
+    let (mut touches, mut pairs) = (0, 0);
+    for info in Scene::list() {
+        let (found, of) = run_scene(info.name, &[]);
+        touches += found;
+        pairs += of;
+    }
+    let share = touches as f64 / pairs as f64;
+    assert!((0.3..0.9).contains(&share), "the share of box pairs that touch: {share:.3}");
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Insert(usize, [f64; 3]),
+    Remove(usize),
+    Move(usize, [f64; 3], [f64; 3]),
+    Teleport(usize, [f64; 3]),
+    Refilter(usize, u32),
+    Step,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let place = || prop::array::uniform3(-3.0f64..3.0);
+    prop_oneof![
+        3 => (0usize..7, place()).prop_map(|(kind, at)| Change::Insert(kind, at)),
+        1 => any::<usize>().prop_map(Change::Remove),
+        4 => (any::<usize>(), place(), place()).prop_map(|(id, at, turn)| Change::Move(id, at, turn)),
+        1 => (any::<usize>(), place()).prop_map(|(id, at)| Change::Teleport(id, at)),
+        1 => (any::<usize>(), 0u32..4).prop_map(|(id, bits)| Change::Refilter(id, bits)),
+        3 => Just(Change::Step),
+    ]
+}
+
+fn apply(world: &mut World, change: &Change) {
+    let ids: Vec<BodyId> = world.ids().collect();
+    let pick = |number: usize| (!ids.is_empty()).then(|| ids[number % ids.len().max(1)]);
+    match *change {
+        Change::Insert(kind, [x, y, z]) => {
+            let shape = shape(kind, DVec3::new(0.8, 1.0, 0.6));
+            world.insert(Body::new(shape, at(x, y, z))).unwrap();
+        }
+        Change::Remove(number) => pick(number).into_iter().for_each(|id| world.remove(id).unwrap()),
+        Change::Move(number, place, turn) => {
+            let turn = DQuat::from_scaled_axis(turn.into()).normalize();
+            let pose = Pose::new(turn, place.into()).unwrap();
+            pick(number).into_iter().for_each(|id| world.set_pose(id, pose).unwrap());
+        }
+        Change::Teleport(number, [x, y, z]) => {
+            pick(number).into_iter().for_each(|id| world.teleport(id, at(x, y, z)).unwrap());
+        }
+        Change::Refilter(number, bits) => {
+            let filter = Filter::groups(1 << bits, !(1 << (bits ^ 1)));
+            pick(number).into_iter().for_each(|id| world.set_filter(id, filter).unwrap());
+        }
+        Change::Step => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    /// Whatever happens to bodies: the touches are those of all pairs, and events balance.
+    #[test]
+    fn histories_agree_with_all_pairs(history in prop::collection::vec(change(), 1..80)) {
+        let mut one = World::new(Algorithm::Auto);
+        let mut three = World::with_workers(Algorithm::SortSweep, Workers::new(3).unwrap());
+        let mut ledger = Ledger::default();
+        for change in history.iter().chain([&Change::Step]) {
+            apply(&mut one, change);
+            apply(&mut three, change);
+            if let Change::Step = change {
+                three.step().unwrap();
+                ledger.follow(one.step().unwrap());
+                prop_assert_eq!(bits(&one), bits(&three));
+                let told: Vec<Pair> = ledger.touching.iter().copied().collect();
+                prop_assert_eq!(told, all_pairs(&one).0);
+            }
+        }
+    }
+
+    /// In continuous mode no touch is lost that the end of a step shows, and a body that goes right
+    /// through another always touches it.
+    #[test]
+    fn a_bullet_never_tunnels(
+        kind in 0usize..7,
+        wall in 0usize..4,
+        speed in 0.0f64..8.0,
+        phase in 0.0f64..1.0,
+        aim in prop::array::uniform2(-0.9f64..0.9),
+        turn in prop::array::uniform3(-1.0f64..1.0),
+    ) {
+        let stride = 10f64.powf(speed);
+        let bullet = shape(kind, DVec3::new(0.1, 0.15, 0.08));
+        let wall = match wall {
+            0 => Shape::cuboid(DVec3::new(1e-6, 2.0, 2.0)).unwrap(),
+            1 => Shape::cuboid(DVec3::new(0.0, 2.0, 2.0)).unwrap(),
+            2 => Shape::triangle([
+                DVec3::new(0.0, -9.0, -9.0), DVec3::new(0.0, 9.0, -9.0), DVec3::new(0.0, 0.0, 9.0),
+            ]).unwrap(),
+            _ => Shape::hull(&[
+                DVec3::new(0.0, 2.0, 2.0), DVec3::new(0.0, -2.0, 2.0),
+                DVec3::new(0.0, 2.0, -2.0), DVec3::new(0.0, -2.0, -2.0),
+            ]).unwrap(),
+        };
+        let mut world = World::new(Algorithm::Auto);
+        world.set_continuous(true);
+        let start = -1.0 - stride * phase;
+        let place = |x: f64, turns: f64| {
+            let turn = DQuat::from_scaled_axis(DVec3::from(turn) * turns).normalize();
+            Pose::new(turn, DVec3::new(x, aim[0], aim[1])).unwrap()
+        };
+        let bullet = world.insert(Body::new(bullet, place(start, 0.0))).unwrap();
+        let wall = Body { filter: Filter::STILL, ..Body::new(wall, Pose::IDENTITY) };
+        world.insert(wall).unwrap();
+        let (mut began, mut ended, mut x, mut steps) = (0, 0, start, 0);
+        prop_assert!(world.step().unwrap().touches.is_empty());
+        while x < 1.0 || ended < began {
+            x += stride;
+            steps += 1;
+            world.set_pose(bullet, place(x, f64::from(steps))).unwrap();
+            let step = world.step().unwrap();
+            began += step.began.len();
+            ended += step.ended.len();
+            prop_assert!(steps < 100, "the bullet passes");
+        }
+        prop_assert_eq!((began, ended), (1, 1));
+    }
+}
+
+#[test]
+fn the_time_of_a_meeting_is_told_and_misses_are_not() {
+    let ball = || Shape::sphere(1.0).unwrap();
+    let mut world = World::new(Algorithm::Auto);
+    world.set_continuous(true);
+    let bullet = world.insert(Body::new(ball(), at(-1e6, 0.0, 0.0))).unwrap();
+    let meets = world.insert(Body::new(ball(), at(0.0, 1.0, 0.0))).unwrap();
+    world.insert(Body::new(ball(), at(5.0, 2.0 + 1e-5, 0.0))).unwrap();
+    assert!(world.step().unwrap().touches.is_empty());
+    world.set_pose(bullet, at(1e6, 0.0, 0.0)).unwrap();
+    let step = world.step().unwrap();
+    assert_eq!(step.began, [Pair::new(bullet, meets)]);
+    let expected = (1e6 - 3f64.sqrt()) / 2e6;
+    assert!((step.touches[0].time - expected).abs() < 1e-12, "{}", step.touches[0].time);
+    // It comes back at once: the pair was apart in between, so it meets again.
+    world.set_pose(bullet, at(-1e6, 0.0, 0.0)).unwrap();
+    let step = world.step().unwrap();
+    assert_eq!((step.touches.len(), step.began.len(), step.ended.len()), (1, 0, 0));
+    // It stays where it is: what it met on its way is over.
+    let step = world.step().unwrap();
+    assert_eq!((step.touches.len(), step.ended.len()), (0, 1));
+    // Without a way between there is no meeting, and none without continuous mode.
+    world.teleport(bullet, at(1e6, 0.0, 0.0)).unwrap();
+    assert!(world.step().unwrap().touches.is_empty());
+    world.set_continuous(false);
+    world.set_pose(bullet, at(-1e6, 0.0, 0.0)).unwrap();
+    assert!(world.step().unwrap().touches.is_empty(), "it tunnels");
+}
+
+#[test]
+fn a_stick_that_turns_meets_what_lies_between() {
+    let mut world = World::new(Algorithm::Auto);
+    world.set_continuous(true);
+    let turned = |angle: f64| Pose::new(DQuat::from_rotation_z(angle), DVec3::ZERO).unwrap();
+    let stick = Shape::capsule(0.01, 5.0).unwrap();
+    let stick = world.insert(Body::new(stick, turned(-0.6))).unwrap();
+    let pea = world.insert(Body::new(Shape::sphere(0.01).unwrap(), at(0.0, 4.9, 0.0))).unwrap();
+    assert!(world.step().unwrap().touches.is_empty());
+    world.set_pose(stick, turned(0.6)).unwrap();
+    let step = world.step().unwrap();
+    assert_eq!(step.began, [Pair::new(stick, pea)]);
+    assert!((step.touches[0].time - 0.5).abs() < 0.01, "{}", step.touches[0].time);
+}
+
+#[test]
+fn pairs_that_do_not_move_keep_their_answer_unasked() {
+    for mut world in worlds() {
+        let bodies: Vec<Body> = (0..40)
+            .map(|k| Body::new(shape(k, DVec3::ONE), at(0.9 * k as f64, 0.0, 0.0)))
+            .collect();
+        let ids = world.insert_all(bodies).unwrap();
+        let touching = world.step().unwrap().touches.len();
+        assert!(touching >= 39);
+        let before = bits(&world);
+        world.step().unwrap();
+        assert_eq!(world.stats().tested, 0);
+        assert_eq!(bits(&world)[3..], before[3 + touching..], "the same touches");
+        world.set_pose(ids[0], at(-0.1, 0.0, 0.0)).unwrap();
+        world.step().unwrap();
+        assert!((1..4).contains(&world.stats().tested), "{}", world.stats().tested);
+        let work: usize = world.stats().work.iter().map(|work| work.pairs).sum();
+        assert_eq!(work, world.stats().tested);
+    }
+}
+
+#[test]
+fn half_spaces_touch_all_that_lies_on_them() {
+    let mut world = World::new(Algorithm::Auto);
+    let slope = Shape::half_space(DVec3::new(1.0, 1.0, 0.0), 0.0).unwrap();
+    let ground = Body { filter: Filter::STILL, ..Body::new(slope, Pose::IDENTITY) };
+    let ground = world.insert(ground).unwrap();
+    let far = world.insert(Body::new(shape(1, DVec3::ONE), at(-1e6, 1e6 + 1.0, 0.0))).unwrap();
+    world.insert(Body::new(shape(3, DVec3::ONE), at(3.0, 3.0, 0.0))).unwrap();
+    let step = world.step().unwrap();
+    assert_eq!(step.began, [Pair::new(ground, far)]);
+    world.remove(ground).unwrap();
+    assert_eq!(world.step().unwrap().ended, [Pair::new(ground, far)]);
+    assert!(world.step().unwrap().ended.is_empty(), "once");
+}
+
+#[test]
+fn what_is_refused_leaves_the_world_as_it_was() {
+    let mut world = World::new(Algorithm::Auto);
+    let ball = || Body::new(Shape::sphere(1.0).unwrap(), Pose::IDENTITY);
+    let ids = world.insert_all(vec![ball(), ball()]).unwrap();
+    world.step().unwrap();
+    let bad = Body::new(Shape::Sphere { radius: f64::NAN }, Pose::IDENTITY);
+    let error = world.insert_all(vec![ball(), bad.clone()]).unwrap_err();
+    assert!(matches!(error, WorldError::Shape { index: 1, .. }), "{error}");
+    assert!(error.to_string().starts_with("body 1: radius = NaN"), "{error}");
+    assert!(world.insert(bad).is_err());
+    let unknown = BodyId::new(77);
+    let poses = [at(9.0, 0.0, 0.0); 2];
+    let refused = Err(WorldError::Body(BoxError::Unknown(unknown)));
+    assert_eq!(world.set_poses(&[ids[0], unknown], &poses), refused);
+    assert_eq!(world.set_pose(unknown, poses[0]), refused);
+    assert_eq!(world.teleport(unknown, poses[0]), refused);
+    assert_eq!(world.set_filter(unknown, Filter::ALL), refused);
+    assert_eq!(world.remove(unknown), refused);
+    assert_eq!(world.remove_all(&[ids[0], unknown]), refused);
+    assert!(world.set_poses(&ids, &poses[..1]).is_err());
+    assert!(world.remove_all(&[ids[0], ids[0]]).is_err());
+    assert_eq!((world.len(), world.pose(ids[0])), (2, Some(&Pose::IDENTITY)));
+    let step = world.step().unwrap();
+    assert_eq!((step.touches.len(), step.began.len(), step.ended.len()), (1, 0, 0));
+    // Too many pairs: the touches stay, and the step can be taken again.
+    world.set_pair_limit(0);
+    world.set_pose(ids[0], at(0.5, 0.0, 0.0)).unwrap();
+    world.insert_all((0..200).map(|_| ball()).collect()).unwrap();
+    assert!(world.step().is_err());
+    assert_eq!(world.last_step().touches.len(), 1);
+    world.set_pair_limit(1_000_000);
+    let step = world.step().unwrap();
+    assert_eq!((step.touches.len(), step.began.len()), (202 * 201 / 2, 202 * 201 / 2 - 1));
+}
