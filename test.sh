@@ -39,7 +39,7 @@ demo() { cargo run --locked --release --quiet; }
 step "format" cargo fmt --all --check
 step "lint" cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 step "documentation" documentation
-step "tests" cargo test --locked --workspace
+step "tests" cargo test --locked --workspace --no-fail-fast
 step "tests without threads" cargo test --locked -p jostle --no-default-features --lib
 step "tests with serde" cargo test --locked -p jostle --all-features --lib
 step "soak" cargo run --locked --quiet -p jostle-testkit --bin soak -- --seconds 20 --seed 1

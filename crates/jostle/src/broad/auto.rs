@@ -2,7 +2,7 @@
 //!
 //! Before each update it looks at the boxes ([`Observed`]): how many there are, how many are
 //! declared still, how many changed, how many came or went. A small model of cost for each
-//! candidate ([`Candidate::cost`]) turns that into nanoseconds; the cheapest is the choice. The
+//! candidate (`Candidate::cost`) turns that into nanoseconds; the cheapest is the choice. The
 //! algorithm it holds is exchanged when another has been cheaper by [`ADVANTAGE`] for
 //! [`PATIENCE`] steps in a row. A fresh algorithm reports all pairs, so the tracker sees no
 //! difference and no event is lost. The choice depends on counts alone, never on a clock: the

@@ -1,7 +1,7 @@
 //! [`Effort`]: whether following the changes is worth it, or finding all pairs anew costs less.
 //!
 //! Work is counted in tests and exchanges, never in time, so that the choice, and with it every
-//! count, is the same in every run. Following is tried first, under a budget of [`PATIENCE`] times
+//! count, is the same in every run. Following is tried first, under a budget of `PATIENCE` times
 //! what finding all pairs cost last time; so no step costs much more than that, whatever the
 //! boxes do. The [`finder`](crate::broad::finder) is fast: without patience the persistent
 //! algorithms would give up wherever most boxes move, and their counts would show nothing.

@@ -1,6 +1,6 @@
 //! Sorts pairs of small numbers in a few linear passes.
 //!
-//! The first numbers are cut into ranges of [`ROWS`] values. One pass counts the pairs of each
+//! The first numbers are cut into ranges of `ROWS` values. One pass counts the pairs of each
 //! range, a second moves every pair into its range, and each range, which by then fits the first
 //! cache, is sorted by counting its rows; the few pairs of a row are put in order by insertion.
 //! Time O(m + n), memory a second copy of the pairs.

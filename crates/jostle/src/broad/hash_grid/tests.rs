@@ -114,7 +114,7 @@ fn flat_and_layered_worlds_are_not_cut_where_boxes_do_not_differ() {
     assert!(world.grid.stats().tests < 50_000, "{} tests", world.grid.stats().tests);
     let tower =
         |aabb: &Aabb| Aabb::new([aabb.min[0], aabb.min[1], -1e4], [aabb.max[0], aabb.max[1], 1e4]);
-    let towers: Vec<Aabb> = crowd(5000, 0.0, 1.0).iter().map(|aabb| tower(aabb)).collect();
+    let towers: Vec<Aabb> = crowd(5000, 0.0, 1.0).iter().map(tower).collect();
     let mut world = World::new(&towers, Filter::ALL, Options::default());
     world.step();
     let (tests, pairs) = (world.grid.stats().tests, world.found.len() as u64);

@@ -231,6 +231,8 @@ impl SegmentedList {
         let begun = self.run(previous).iter().filter(|endpoint| !endpoint.is_upper());
         set.extend(begun.map(|endpoint| endpoint.slot()).filter(|&slot| still_open(slot)));
         self.open_total += set.len();
+        // Sets breathe as boxes cross borders: room now, so that no later step allocates.
+        set.reserve(set.len() + 16);
         self.open[self.chunks[place].storage as usize] = set;
     }
 
