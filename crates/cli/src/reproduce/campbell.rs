@@ -217,11 +217,12 @@ fn static_claim(fixed: &[Times], large: usize) -> Claim {
 fn moving_claim(moving: &[Times], small: usize, thesis: usize, large: usize) -> Claim {
     let gain = |n, way| ratio(moving, n, SAP, way, Times::median);
     let worst = ratio(moving, thesis, SAP, THREE, Times::worst);
+    let best = ratio(moving, large, SAP, THREE, |times| times.share(0.0));
     Claim {
         statement: "With a tenth moving, the vector version with a worker for each axis gains with the number of boxes".into(),
         paper: "slower at 64 boxes, faster from some hundred on, without collecting results (Figure 5.4)".into(),
         ours: format!(
-            "sap's time by that of 3 workers {:.2} at {small}, {:.2} at {thesis}, {:.2} at {large}; of 1 worker {:.2}, {:.2}, {:.2}; longest steps {worst:.2} at {thesis}",
+            "sap's time by that of 3 workers {:.2} at {small}, {:.2} at {thesis}, {:.2} at {large}; of 1 worker {:.2}, {:.2}, {:.2}; shortest steps with 3 workers {best:.2} at {large}, longest {worst:.2} at {thesis}",
             gain(small, THREE),
             gain(thesis, THREE),
             gain(large, THREE),
@@ -239,18 +240,25 @@ fn moving_claim(moving: &[Times], small: usize, thesis: usize, large: usize) -> 
 }
 
 fn steady_claim(moving: &[Times], small: usize, n: usize) -> Claim {
-    let longest = |n, way| find(moving, n, way).map_or(f64::NAN, |times| times.share(0.99));
-    let growth = |way| longest(n, way) / longest(small, way);
+    let growth = |way, share: f64| {
+        let time = |n| find(moving, n, way).map_or(f64::NAN, |times| times.share(share));
+        time(n) / time(small)
+    };
+    let (late, median) = (growth(THREE, 0.99), growth(THREE, 0.5));
     Claim {
         statement: "The vector version's longest steps hardly grow up to 512 boxes".into(),
         paper: "similar at 64 and at 512 boxes (section 5.3)".into(),
         ours: format!(
-            "from {small} to {n} boxes the 99th percentile grows {:.1} times with 3 workers, {:.1} times for sap",
-            growth(THREE),
-            growth(SAP)
+            "from {small} to {n} boxes with 3 workers the 99th percentile grows {late:.1} times, the median {median:.1} times; sap's {:.1} and {:.1} times",
+            growth(SAP, 0.99),
+            growth(SAP, 0.5)
         ),
-        verdict: Verdict::of(growth(THREE) < 2.0),
-        why: "there the fixed cost of about 3 ms hid the work; here waking the workers takes some microseconds".into(),
+        verdict: match (late < 2.0, median < 2.0) {
+            (true, true) => Verdict::Holds,
+            (false, false) => Verdict::Fails,
+            _ => Verdict::Partly,
+        },
+        why: "there as here a fixed cost hides the work: 3 ms of starting coprocessors, here workers that wait for a core".into(),
     }
 }
 
