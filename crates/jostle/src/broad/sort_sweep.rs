@@ -111,6 +111,10 @@ impl BroadPhase for SortSweep {
         Ok(Report::Full)
     }
 
+    fn tests(&self) -> u64 {
+        self.tests
+    }
+
     fn stats(&self) -> Stats {
         let bytes = self.order.capacity() * 4
             + self.sorted.capacity() * size_of::<(u32, Aabb)>()

@@ -56,7 +56,7 @@ use crate::broad::past::{EventSink, Past, Stop};
 use crate::broad::sap::lists::Lists;
 use crate::broad::sap::{Sort, axes_by_spread};
 use crate::broad::segmented_sap::lists::SegmentedLists;
-use crate::broad::sort_sweep::SortSweep;
+use crate::broad::finder::Finder;
 use crate::broad::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
 use crate::pair::PairBuffer;
@@ -118,7 +118,7 @@ pub struct GridOf<L> {
     changed: Vec<u32>,
     centres: Vec<f32>,
     /// Finds all pairs where filters forbid many.
-    finder: SortSweep,
+    finder: Finder,
     /// The axes by spread, the widest first.
     order: [usize; 3],
     /// Number of pairs.
@@ -160,7 +160,7 @@ impl<L: CellLists> GridOf<L> {
             giants: Giants::default(),
             changed: Vec::new(),
             centres: Vec::new(),
-            finder: SortSweep::new(workers),
+            finder: Finder::new(workers),
             order: [0, 1, 2],
             pairs: 0,
             effort: Effort::default(),
@@ -183,7 +183,7 @@ impl<L: CellLists> GridOf<L> {
         let largest = self.dealt.fresh.largest();
         self.largest = (largest, largest);
         if boxes.has_filters() && largest > CROWD {
-            self.finder.update(boxes, found)?;
+            self.finder.find(boxes, found)?;
             self.counts.tests += self.finder.tests();
         } else {
             self.find_all(boxes, found)?;
@@ -420,7 +420,7 @@ impl<L: CellLists> BroadPhase for GridOf<L> {
         let scratch = |one: &Mutex<Scratch>| one.lock().expect("no task panicked").bytes();
         let bytes = self.past.bytes()
             + self.dealt.bytes()
-            + self.finder.stats().bytes
+            + self.finder.bytes()
             + self.bands.iter().map(locked).sum::<usize>()
             + self.scratches.iter().map(scratch).sum::<usize>()
             + (self.changed.capacity() + self.centres.capacity()) * 4;

@@ -49,7 +49,7 @@ use crate::broad::effort::Effort;
 use crate::broad::endpoint::Endpoint;
 use crate::broad::past::{EventSink, Past, Stop};
 use crate::broad::sap::{Sort, axes_by_spread};
-use crate::broad::sort_sweep::SortSweep;
+use crate::broad::finder::Finder;
 use crate::broad::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
 use crate::pair::{BoxId, PairBuffer};
@@ -93,7 +93,7 @@ pub struct SegmentedSap {
     /// Whether the lists are sorted by the past bounds; otherwise they are to be made.
     listed: bool,
     /// Finds all pairs where that is cheaper.
-    finder: SortSweep,
+    finder: Finder,
     /// The axes by spread, the widest first.
     order: [usize; 3],
     changed: Changed,
@@ -137,7 +137,7 @@ impl SegmentedSap {
             past: Past::default(),
             lists: SegmentedLists::default(),
             listed: false,
-            finder: SortSweep::new(workers),
+            finder: Finder::new(workers),
             order: [0, 1, 2],
             changed: Changed::default(),
             scratch: Vec::new(),
@@ -150,7 +150,7 @@ impl SegmentedSap {
 
     /// Finds all pairs from scratch.
     fn build(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        let report = self.finder.update(boxes, found)?;
+        self.finder.find(boxes, found)?;
         let tests = self.finder.tests();
         self.counts.tests += tests;
         self.counts.rebuilt = true;
@@ -159,7 +159,7 @@ impl SegmentedSap {
         self.past.rebuild(boxes);
         self.listed = false;
         self.clock.end("build");
-        Ok(report)
+        Ok(Report::Full)
     }
 
     /// Sorts the lists by the past bounds, if they are not.
@@ -298,7 +298,7 @@ impl BroadPhase for SegmentedSap {
         let Changed { dropped, fresh, moved } = &self.changed;
         let bytes = self.past.bytes()
             + self.lists.bytes()
-            + self.finder.stats().bytes
+            + self.finder.bytes()
             + self.scratch.capacity() * size_of::<Endpoint>()
             + (dropped.capacity() + fresh.capacity() + moved.capacity()) * 4;
         let flag = |set: bool| f64::from(u8::from(set));
