@@ -1,8 +1,8 @@
 //! Jostle tells which of a million moving boxes touch, exactly and in real time.
 //!
 //! ```text
-//! shapes + poses ─► boxes ─► broad phase ─► pair tracker ─► all pairs
-//!                                               └─► began / ended events
+//! shapes + poses ─► boxes ─► broad phase ─► pair tracker ─► narrow phase ─► touches
+//!                                               └─► began / ended events      └─► began / ended
 //! ```
 //!
 //! Most users hold a [`Detector`]: put boxes in, move them, and take a
@@ -21,6 +21,10 @@
 //! assert_eq!(overlaps(&boxes)?, [(0, 1).into()]);
 //! # Ok::<(), jostle::Error>(())
 //! ```
+//!
+//! Users with shapes hold a [`World`]: spheres, boxes, capsules, hulls and others with poses go in,
+//! and a [`step`](World::step) tells which touch, how deep, where and along which normal. Single
+//! questions about two shapes are in [`narrow`].
 //!
 //! # Which algorithm
 //!

@@ -11,7 +11,7 @@ use jostle::{Aabb, Algorithm, Body, BodyId, BoxError, Filter, Pair, Workers, Wor
 use jostle_scenes::Scene;
 use proptest::prelude::*;
 
-const BODIES: usize = 60;
+const BODIES: usize = 32;
 const STEPS: u64 = 300;
 
 fn at(x: f64, y: f64, z: f64) -> Pose {
@@ -55,10 +55,8 @@ fn worlds() -> Vec<World> {
     let kinds = [
         (1, Dealing::Blocks, Algorithm::Auto),
         (2, Dealing::Blocks, Algorithm::SortSweep),
-        (2, Dealing::Stealing, Algorithm::Bvh),
         (3, Dealing::Alternating, Algorithm::Auto),
-        (8, Dealing::Stealing, Algorithm::BruteForce),
-        (8, Dealing::Alternating, Algorithm::Sap),
+        (8, Dealing::Stealing, Algorithm::Bvh),
     ];
     let world = |(threads, dealing, algorithm)| {
         let mut world = World::with_workers(algorithm, Workers::new(threads).unwrap());

@@ -1,8 +1,8 @@
 //! [`PairStates`]: what is known of each pair of boxes while they overlap.
 //!
 //! The states stand in the order of the pairs. A state is 32 bytes and points to the pair's memory,
-//! so that keeping the order is cheap; memories of ended pairs are kept for new ones. Pairs of
-//! spheres have none: their answer is a closed form.
+//! so that keeping the order is cheap; memories of ended pairs are kept for new ones. Pairs whose
+//! answer does not use a memory have none.
 
 use crate::narrow::PairCache;
 use crate::pair::Pair;
@@ -63,9 +63,8 @@ impl PairStates {
     }
 
     fn begin(&mut self, pair: Pair, shapes: &[Shape]) -> PairState {
-        let ball = |slot: usize| matches!(shapes[slot], Shape::Sphere { .. });
-        let closed = ball(pair.a().index()) && ball(pair.b().index());
-        let cache = (!closed).then(|| self.fresh_cache());
+        let remembers = remembers(&shapes[pair.a().index()], &shapes[pair.b().index()]);
+        let cache = remembers.then(|| self.fresh_cache());
         PairState { pair, cache, index: 0, touch: NONE, rests: false, fresh: true }
     }
 
@@ -75,4 +74,11 @@ impl PairStates {
         *cache = PairCache::new();
         cache
     }
+}
+
+/// False for closed forms of spheres and half-spaces, and for compounds, whose pieces are asked cold.
+fn remembers(a: &Shape, b: &Shape) -> bool {
+    let never = |shape: &Shape| matches!(shape, Shape::HalfSpace { .. } | Shape::Compound(_));
+    let ball = |shape: &Shape| matches!(shape, Shape::Sphere { .. });
+    !(never(a) || never(b) || (ball(a) && ball(b)))
 }
