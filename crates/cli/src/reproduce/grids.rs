@@ -113,7 +113,8 @@ fn count_pairs<C: Counter>(objects: usize, workers: usize) -> f64 {
 }
 
 fn counters(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
-    let objects = lab.pick(3000, 10_000);
+    // Fewer, and starting the threads takes longer than the counting.
+    let objects = 10_000;
     let workers = threads();
     let variants: [(&str, usize, fn(usize, usize) -> f64); 4] = [
         ("one thread", 1, count_pairs::<Packed>),
@@ -122,7 +123,7 @@ fn counters(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         ("aligned", workers, count_pairs::<Aligned>),
     ];
     let mut times = vec![Vec::new(); variants.len()];
-    for _ in 0..lab.pick(7, 15) {
+    for _ in 0..lab.pick(5, 15) {
         for (list, (_, workers, count)) in times.iter_mut().zip(&variants) {
             list.push(count(objects, *workers));
         }
@@ -231,7 +232,7 @@ fn imbalance(shares: &[usize]) -> f64 {
 
 fn dealing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let [example, blocks] = shares(3, 9);
-    let objects = lab.pick(3000, 10_000);
+    let objects = lab.pick(6000, 10_000);
     let mut rows = Vec::new();
     let mut worst: f64 = 1.0;
     for workers in [2, 3, 4, 8, 16] {
