@@ -75,9 +75,9 @@ impl SegmentedList {
     }
 
     fn clear(&mut self, capacity: usize, checkpoints: bool) {
-        if self.capacity != capacity {
-            // Another size of chunk: the sets are others, and the slab may shrink.
-            *self = SegmentedList::default();
+        if self.capacity != capacity.max(4) {
+            // Another size of chunk: the slab is cut anew.
+            self.slab.clear();
         }
         self.capacity = capacity.max(4);
         self.checkpoints = checkpoints;
@@ -86,7 +86,9 @@ impl SegmentedList {
         self.open_total = 0;
         let storages = self.slab.len() / self.capacity;
         self.open.iter_mut().for_each(Vec::clear);
-        self.open.resize(if checkpoints { storages } else { 0 }, Vec::new());
+        if checkpoints && self.open.len() < storages {
+            self.open.resize(storages, Vec::new());
+        }
         self.free.clear();
         self.free.extend((0..storages as u32).rev());
     }
@@ -97,7 +99,7 @@ impl SegmentedList {
         }
         let storage = self.slab.len() / self.capacity;
         self.slab.resize(self.slab.len() + self.capacity, Endpoint::default());
-        if self.checkpoints {
+        if self.checkpoints && self.open.len() <= storage {
             self.open.push(Vec::new());
         }
         storage as u32
