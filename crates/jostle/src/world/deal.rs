@@ -15,10 +15,18 @@
 //!   from the far end of another's. Within a batch pairs of one kind follow each other, so that the
 //!   code and its branches are warm. No guess is needed and nothing is arranged beforehand.
 //!
-//! With 100 000 moving mixed shapes (161 000 pairs) on two cores that other programs kept busy, blocks
-//! took 0.51 of one thread's time (fastest of 12 steps), the alternating deal 0.67. Stealing from
-//! batches that held one kind each, gathered from all over the world, took 0.66 and lost: neighbours
-//! in the list share bodies, and it is their caches that count.
+//! Timed with 100 000 moving mixed shapes (161 000 to 175 000 pairs) on two cores that other programs
+//! kept busy, so runs differ widely; speed-up over one thread, fastest steps then median of steps:
+//!
+//! | run | blocks | alternating | batches of one kind | stealing |
+//! |---|---|---|---|---|
+//! | 12 steps | 1.98, 1.85 | 1.49, 0.97 | 1.52, 1.04 | |
+//! | 20 steps | 1.35, 1.36 | 1.00, 1.07 | 1.20, 1.37 | |
+//! | 14 steps | 1.12, 1.31 | 1.00, 1.07 | | 1.32, 1.52 |
+//!
+//! The alternating deal was last or level in each. Batches of one kind, gathered from all over the
+//! list, were tried and given up: a likely reason is that neighbours in the list share bodies. Which
+//! of blocks and stealing is faster on idle cores is not settled by this.
 
 use std::cmp::Reverse;
 use std::slice::ChunksMut;
