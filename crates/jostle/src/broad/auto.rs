@@ -107,7 +107,7 @@ impl Candidate {
                 9_000.0 + model.max(CROWDED_TEST * crowd as f64)
             }
             _ => {
-                let each = (3.0 * boxes.max(2.0).log2() - 11.0).max(4.0) + 2.5 * large * large;
+                let each = (3.0 * boxes.max(2.0).log2() - 11.0).max(4.0) + 0.015 * large.powi(4);
                 let churn = if observed.churned > 0 { 2.2 * each * boxes } else { 0.0 };
                 // A box looked up alone costs as much as seven in the tree's own order.
                 1_000.0 + (7.0 * changed).min(boxes) * each + churn
@@ -270,12 +270,13 @@ mod tests {
         assert_eq!(seen(20, 0, 20, 0), Algorithm::BruteForce);
         assert_eq!(seen(300, 0, 300, 0), Algorithm::Bvh);
         assert_eq!(seen(30_000, 0, 30_000, 0), Algorithm::Bvh);
-        assert_eq!(seen(400_000, 0, 400_000, 0), Algorithm::GridSweep);
+        assert_eq!(seen(400_000, 0, 400_000, 0), Algorithm::Bvh);
+        assert_eq!(seen(2_000_000, 0, 2_000_000, 0), Algorithm::GridSweep);
         assert_eq!(seen(30_000, 0, 3_000, 0), Algorithm::Bvh);
         assert_eq!(seen(30_000, 27_000, 3_000, 0), Algorithm::GridSweep);
         assert_eq!(seen(30_000, 0, 3_300, 300), Algorithm::GridSweep);
         assert_eq!(seen(1_000_000, 0, 1_000, 0), Algorithm::Bvh);
-        let observed = Observed { boxes: 400_000, still: 0, changed: 400_000, churned: 0 };
+        let observed = Observed { boxes: 2_000_000, still: 0, changed: 2_000_000, churned: 0 };
         let crowded = choose(observed, 2_000_000_000);
         assert_eq!(crowded.algorithm, Algorithm::Bvh, "crowds are for the tree");
     }

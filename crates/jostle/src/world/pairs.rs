@@ -29,8 +29,8 @@ pub(super) struct PairState {
 pub(super) struct PairStates {
     pub states: Vec<PairState>,
     next: Vec<PairState>,
-    // Boxed: they move between here and their pairs without being copied.
-    #[allow(clippy::vec_box)]
+    // Boxed, because that is how they go into states.
+    #[expect(clippy::vec_box)]
     spare: Vec<Box<PairCache>>,
 }
 
