@@ -104,18 +104,55 @@ impl Forest {
     /// boxes become movers.
     pub fn follow_all(&mut self, boxes: &Boxes) {
         self.follow_filters(boxes);
-        let changes = boxes.changes();
+        let filtered = !self.filters.is_empty();
+        let (inserted, removed) = (boxes.changes().inserted(), boxes.changes().removed());
         let withdrawn = self.unsettled.iter().any(|id| !boxes.contains(*id));
-        let same = changes.inserted().is_empty() && changes.removed().is_empty() && !withdrawn;
-        let same = same && self.still.is_empty();
-        if !same || !self.refiltered.is_empty() || self.has_decayed() {
+        let exchanged = inserted.len() + removed.len() + usize::from(withdrawn);
+        let many = exchanged * 8 > boxes.len() || (filtered && exchanged > 0);
+        if many || !self.still.is_empty() || !self.refiltered.is_empty() || self.is_worn() {
             return self.read_all(boxes);
+        }
+        if exchanged > 0 {
+            self.exchange(boxes);
         }
         self.moving.gather(boxes.aabbs(), &self.workers);
         self.moving.refit(None, &self.workers);
         self.unsettled.clear();
-        self.changed_boxes = changes.len();
+        self.unsettled.extend_from_slice(inserted);
+        self.changed_boxes = boxes.changes().len();
         self.changed_blocks = self.moving.blocks();
+    }
+
+    /// Takes out what is gone and puts what is new behind the other movers.
+    fn exchange(&mut self, boxes: &Boxes) {
+        self.homes.resize(boxes.slots(), NOWHERE);
+        self.places.resize(boxes.slots(), 0);
+        let withdrawn = self.unsettled.iter().filter(|id| !boxes.contains(**id));
+        for id in withdrawn.chain(boxes.changes().removed()).map(|id| id.index()) {
+            if std::mem::replace(&mut self.homes[id], NOWHERE) == MOVING {
+                self.moving.take(self.places[id] as usize);
+            }
+        }
+        let new = boxes.changes().inserted().iter().map(|id| id.get());
+        let homes = &self.homes;
+        self.sorter.begin().add(new.filter(|&id| homes[id as usize] == NOWHERE));
+        let aabb = |id: u32| boxes.aabbs()[id as usize];
+        let input = Input { aabb, filter: None::<fn(u32) -> Filter> };
+        let live = self.moving.live + self.sorter.len();
+        self.sorter.order(&input, &self.workers, &mut self.order);
+        self.append(live);
+    }
+
+    /// Puts the ids in `order` behind the other movers.
+    fn append(&mut self, live: usize) {
+        self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
+        let first = self.moving.ids.len();
+        self.moving.ids.extend_from_slice(&self.order);
+        self.moving.shape(live);
+        for (place, &id) in self.order.iter().enumerate().filter(|(_, id)| **id != NONE) {
+            self.places[id as usize] = (first + place) as u32;
+            self.homes[id as usize] = MOVING;
+        }
     }
 
     /// Starts counting the decay of a tree of movers that was just built.
@@ -144,8 +181,7 @@ impl Forest {
         self.unsettled.clear();
         self.unsettled.extend_from_slice(changes.inserted());
         changes.moved().iter().chain(changes.inserted()).for_each(|id| self.bring(id.get()));
-        let hollow = self.moving.ids.len() > SMALL && self.moving.live * 2 < self.moving.ids.len();
-        if hollow || !self.incoming.is_empty() || self.has_decayed() {
+        if self.is_worn() || self.incoming.len() * 4 > self.moving.live {
             self.rebuild_movers(boxes);
         } else {
             self.move_boxes(boxes);
@@ -197,8 +233,11 @@ impl Forest {
         }
     }
 
-    fn has_decayed(&self) -> bool {
+    /// True where the tree of movers had better be built anew: its walks have become long, or
+    /// a quarter of its places has been emptied.
+    fn is_worn(&self) -> bool {
         self.decay > DECAY_PER_BLOCK * self.moving.blocks() as u64
+            || self.moving.taken * 4 > self.moving.ids.len()
     }
 
     /// Tells how many tests the step took, so that a tree that has become bad is noticed.
@@ -212,39 +251,45 @@ impl Forest {
         }
     }
 
+    /// Orders the ids given to the sorter by where their boxes are, or were if they are gone.
+    fn order_movers(&mut self, boxes: &Boxes) {
+        let (homes, places) = (&self.homes, &self.places);
+        let (moving, incoming) = (&self.moving, &self.incoming);
+        let aabb = |id: u32| {
+            let (now, slot) = (boxes.aabbs()[id as usize], id as usize);
+            if now.min[0].is_nan() { old(homes, places, moving, incoming, slot) } else { now }
+        };
+        let filters = &self.filters;
+        let filter = (!filters.is_empty()).then_some(|id: u32| {
+            let of = if boxes.contains(BoxId::new(id)) { boxes.filters() } else { filters };
+            of[id as usize]
+        });
+        self.sorter.order(&Input { aabb, filter }, &self.workers, &mut self.order);
+        self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
+    }
+
+    /// Where the boxes in `order` were, block by block.
+    fn old_in_order(&self) -> impl Iterator<Item = Node8> + '_ {
+        self.order.as_chunks::<WIDTH>().0.iter().map(|ids| {
+            let mut block = Node8::EMPTY;
+            for (lane, &id) in ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
+                let (homes, places) = (&self.homes, &self.places);
+                block.set(lane, &old(homes, places, &self.moving, &self.incoming, id as usize));
+            }
+            block
+        })
+    }
+
     /// Orders the movers and the incoming boxes anew.
     fn rebuild_movers(&mut self, boxes: &Boxes) {
         self.sorter.begin().add(self.moving.live_ids());
         self.sorter.add(self.incoming.iter().map(|&(id, _)| id));
         let live = self.sorter.len();
-        let (homes, places) = (&self.homes, &self.places);
-        let (moving, incoming) = (&self.moving, &self.incoming);
-        let old = |id: u32| {
-            let place = places[id as usize] as usize;
-            if homes[id as usize] == MOVING { moving.get(place) } else { incoming[place].1 }
-        };
-        // Boxes that are gone are ordered by where they were.
-        let aabb = |id: u32| {
-            let now = boxes.aabbs()[id as usize];
-            if now.min[0].is_nan() { old(id) } else { now }
-        };
-        let filters = &self.filters;
-        let filter = (!filters.is_empty()).then_some(|id: u32| {
-            if boxes.contains(BoxId::new(id)) {
-                boxes.filters()[id as usize]
-            } else {
-                filters[id as usize]
-            }
-        });
-        let input = Input { aabb, filter };
-        self.sorter.order(&input, &self.workers, &mut self.order);
-        self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
-        self.old.resize(self.order.len() / WIDTH, Node8::EMPTY);
-        for (block, ids) in self.old.iter_mut().zip(self.order.as_chunks::<WIDTH>().0) {
-            for (lane, &id) in ids.iter().enumerate() {
-                block.set(lane, &if id == NONE { NO_BOX } else { old(id) });
-            }
-        }
+        self.order_movers(boxes);
+        let mut old = std::mem::take(&mut self.old);
+        old.clear();
+        old.extend(self.old_in_order());
+        self.old = old;
         std::mem::swap(&mut self.moving.ids, &mut self.order);
         self.moving.shape(live);
         self.moving.gather(boxes.aabbs(), &self.workers);
@@ -253,11 +298,24 @@ impl Forest {
         self.settle();
     }
 
-    /// Reads the movers anew in the order they have.
+    /// Reads the movers anew in the order they have, and puts the incoming boxes behind them.
     fn move_boxes(&mut self, boxes: &Boxes) {
+        let live = self.moving.live + self.incoming.len();
+        if !self.incoming.is_empty() {
+            self.sorter.begin().add(self.incoming.iter().map(|&(id, _)| id));
+            self.order_movers(boxes);
+            self.moving.filters.iter_mut().for_each(Vec::clear);
+        }
         let Some(blocks) = self.moving.levels.first_mut() else { return };
         std::mem::swap(&mut self.old, blocks);
-        blocks.resize(self.old.len(), Node8::EMPTY);
+        if self.incoming.is_empty() {
+            blocks.resize(self.old.len(), Node8::EMPTY);
+        } else {
+            let mut old = std::mem::take(&mut self.old);
+            old.extend(self.old_in_order());
+            self.old = old;
+            self.append(live);
+        }
         self.moving.gather(boxes.aabbs(), &self.workers);
     }
 
@@ -371,7 +429,7 @@ impl Forest {
     fn fill_hollow(&mut self, boxes: &Boxes) {
         for place in 0..self.still.len() {
             let tree = &self.still[place];
-            if tree.ids.len() > SMALL && tree.live * 2 < tree.ids.len() {
+            if tree.taken * 2 > tree.ids.len() {
                 self.sorter.begin().add(tree.live_ids());
                 self.rebuild_still(place, boxes);
             }
@@ -439,6 +497,13 @@ impl Forest {
         }
         assert!(self.still.len() <= 40, "{} still trees", self.still.len());
     }
+}
+
+/// Where a box was that is in the tree of movers or on the way there.
+#[inline]
+fn old(homes: &[u8], places: &[u32], moving: &Tree, incoming: &[(u32, Aabb)], slot: usize) -> Aabb {
+    let place = places[slot] as usize;
+    if homes[slot] == MOVING { moving.get(place) } else { incoming[place].1 }
 }
 
 /// Builds a tree of the boxes given to the sorter.

@@ -33,6 +33,8 @@ pub(super) struct Tree {
     /// Joined filters of each node, by level; without filters all are empty.
     pub filters: Vec<Vec<Filter>>,
     pub live: usize,
+    /// Places emptied since the tree was built.
+    pub taken: usize,
 }
 
 /// A filter that pairs with nothing: the neutral element of [`joined`].
@@ -78,6 +80,7 @@ impl Tree {
         self.levels[0][place / WIDTH].set(place % WIDTH, &NO_BOX);
         self.ids[place] = NONE;
         self.live -= 1;
+        self.taken += 1;
         aabb
     }
 
@@ -162,8 +165,9 @@ impl Tree {
         self.ids.iter().copied().filter(|&id| id != NONE)
     }
 
-    /// Notes where each box of the tree is.
-    pub fn note_places(&self, places: &mut [u32], homes: &mut [u8], home: u8) {
+    /// Notes where each box of a tree that was just built is.
+    pub fn note_places(&mut self, places: &mut [u32], homes: &mut [u8], home: u8) {
+        self.taken = 0;
         for (place, &id) in self.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
             places[id as usize] = place as u32;
             homes[id as usize] = home;
