@@ -8,8 +8,8 @@
 //! beyond rounding: a stale one only costs steps.
 //!
 //! For hulls that move by a hundredth of their size a frame, distances and contacts take a half
-//! (twelve vertices) to a fifth (some hundred) of a cold start. Closed forms gain nothing from it;
-//! the pieces of compounds start cold.
+//! (twelve vertices) to a third (hundreds) of a cold start. Closed forms gain nothing from it; the
+//! pieces of compounds start cold.
 
 use super::epa::Shell;
 use super::pair::Cores;
