@@ -22,6 +22,9 @@
 //! most polytopes are a single block, where a heap does not pay. Polyhedra need ten to thirty corners,
 //! nearly round ones in each other's middle thousands, smooth shapes up to the limit. Choose it for depth of anything but spheres, capsules and boxes,
 //! which have closed forms. It is exact for polyhedra; `sat` is slower beyond a few dozen edges.
+//!
+//! Tried and lost: stopping polyhedra at 192 corners and asking SAT then; concentric spheres of 642
+//! vertices took some fifty times as long that way as letting EPA grow.
 
 use super::gjk::{Difference, End};
 use super::simplex::{Corner, Simplex, on_triangle};
