@@ -12,6 +12,7 @@
 use super::output::Output;
 use super::{FileError, FileFault};
 use jostle::{Aabb, round_down, round_up};
+use std::fmt::Write;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -161,18 +162,25 @@ pub(super) fn write_box_header(output: &mut Output) -> Result<(), FileError> {
 
 /// Writes boxes with the fewest digits that read back as the same numbers.
 pub(super) fn write_boxes(output: &mut Output, boxes: &[Aabb]) -> Result<(), FileError> {
+    let mut line = String::new();
     for aabb in boxes {
-        let [a, b, c] = aabb.min.map(shortest);
-        let [d, e, f] = aabb.max.map(shortest);
-        output.write(format!("{a},{b},{c},{d},{e},{f}\n").as_bytes())?;
+        line.clear();
+        for (column, &bound) in aabb.min.iter().chain(&aabb.max).enumerate() {
+            line.push_str(if column == 0 { "" } else { "," });
+            push_shortest(&mut line, bound);
+        }
+        line.push('\n');
+        output.write(line.as_bytes())?;
     }
     Ok(())
 }
 
-fn shortest(value: f32) -> String {
+/// Appends a number, with an exponent where it would be long without one.
+fn push_shortest(line: &mut String, value: f32) {
     let size = value.abs();
     let plain = size == 0.0 || (1e-5..1e9).contains(&size) || !value.is_finite();
-    if plain { value.to_string() } else { format!("{value:e}") }
+    let written = if plain { write!(line, "{value}") } else { write!(line, "{value:e}") };
+    debug_assert!(written.is_ok(), "a String takes everything");
 }
 
 /// Writes pairs, with column names.
@@ -229,7 +237,8 @@ mod tests {
         let special = [0.0, -0.0, f32::MAX, f32::MIN, f32::MIN_POSITIVE, f32::INFINITY, 1e-45];
         let random = (0..100_000).map(|_| f32::from_bits(rng.next_u64() as u32));
         for value in special.into_iter().chain(random).filter(|value| !value.is_nan()) {
-            let text = shortest(value);
+            let mut text = String::new();
+            push_shortest(&mut text, value);
             let back = decimal(&text, round_down).unwrap();
             assert_eq!(back.to_bits(), value.to_bits(), "{text}");
         }

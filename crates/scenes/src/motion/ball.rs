@@ -11,7 +11,7 @@
 //! boxes back, so the scene may run on for ever.
 //!
 //! Overlaps come from a hashed grid of cells two boxes wide, made anew by a counting sort; a box
-//! looks into at most eight cells. Linear time, some 0.3 µs per box and frame.
+//! looks into at most eight cells. Linear time, some 0.3 µs per box and frame on one core.
 
 use super::{Motion, around, bounce, clipped};
 use crate::catalog::Values;
@@ -116,13 +116,27 @@ impl Ball {
 }
 
 /// A hashed grid: the boxes sorted by the bucket of their cell.
+///
+/// The bucket is the cell's number in rows and layers, cut to the size of the table. Cells that
+/// are near in space are near in memory, and as the table is about as wide as the ball, few
+/// share a bucket. A mixing hash, tried first, took 2.8 times as long for a million boxes.
 struct Grid {
     cell: f32,
     reach: f32,
+    /// Distance in the table from one row of cells to the next.
+    row: u32,
     /// Where each bucket begins in `members`; one more at the end.
     starts: Vec<u32>,
-    members: Vec<(u64, u32)>,
-    keys: Vec<u64>,
+    members: Vec<Member>,
+}
+
+/// A box in its bucket, with all that a test needs.
+#[derive(Clone, Copy, Default)]
+struct Member {
+    aabb: Aabb,
+    centre: [f32; 3],
+    cell: [i32; 3],
+    id: u32,
 }
 
 impl Grid {
@@ -131,23 +145,27 @@ impl Grid {
         Grid {
             cell: 2.0 * widest,
             reach: widest,
+            row: (cube_root(buckets as f64) as u32).max(1),
             starts: vec![0; buckets + 1],
-            members: vec![(0, 0); n],
-            keys: vec![0; n],
+            members: vec![Member::default(); n],
         }
     }
 
-    fn bucket(&self, key: u64) -> usize {
-        let mixed = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (mixed >> 32) as usize & (self.starts.len() - 2)
+    fn cell_at(&self, point: [f32; 3], offset: f32) -> [i32; 3] {
+        point.map(|x| ((x + offset) / self.cell).floor() as i32)
+    }
+
+    fn bucket(&self, cell: [i32; 3]) -> usize {
+        let [x, y, z] = cell.map(|x| x as u32);
+        let number = x.wrapping_mul(self.row).wrapping_add(y).wrapping_mul(self.row);
+        number.wrapping_add(z) as usize & (self.starts.len() - 2)
     }
 
     /// Sorts the boxes into buckets, ascending by index within each.
-    fn fill(&mut self, centres: &[[f32; 3]]) {
+    fn fill(&mut self, centres: &[[f32; 3]], halves: &[[f32; 3]]) {
         self.starts.fill(0);
-        for (i, centre) in centres.iter().enumerate() {
-            self.keys[i] = key(centre.map(|x| cell_of(x, self.cell)));
-            let bucket = self.bucket(self.keys[i]);
+        for &centre in centres {
+            let bucket = self.bucket(self.cell_at(centre, 0.0));
             self.starts[bucket] += 1;
         }
         let mut sum = 0;
@@ -156,59 +174,49 @@ impl Grid {
             *start = sum;
         }
         // Backwards, each member takes the place before its bucket's end; the ends become starts.
-        for i in (0..centres.len()).rev() {
-            let bucket = self.bucket(self.keys[i]);
+        for (i, (&centre, &half)) in centres.iter().zip(halves).enumerate().rev() {
+            let cell = self.cell_at(centre, 0.0);
+            let bucket = self.bucket(cell);
             self.starts[bucket] -= 1;
-            self.members[self.starts[bucket] as usize] = (self.keys[i], i as u32);
+            let place = self.starts[bucket] as usize;
+            self.members[place] = Member { aabb: around(centre, half), centre, cell, id: i as u32 };
         }
     }
 
-    /// Writes the overlapping pairs, each once, ordered by the first and then by cell.
+    /// Writes the overlapping pairs, each once, in the order of the buckets.
     fn find_pairs(
         &mut self,
         centres: &[[f32; 3]],
         halves: &[[f32; 3]],
         pairs: &mut Vec<(u32, u32)>,
     ) {
-        self.fill(centres);
+        self.fill(centres, halves);
         pairs.clear();
-        for (i, centre) in centres.iter().enumerate() {
-            let aabb = around(*centre, halves[i]);
-            let low = centre.map(|x| cell_of(x - self.reach, self.cell));
-            let high = centre.map(|x| cell_of(x + self.reach, self.cell));
-            for cell in cells(low, high) {
-                for &j in self.members_after(key(cell), i as u32) {
-                    let other = around(centres[j as usize], halves[j as usize]);
-                    if aabb.overlaps(&other) {
-                        pairs.push((i as u32, j));
+        for member in &self.members {
+            let low = self.cell_at(member.centre, -self.reach);
+            let high = self.cell_at(member.centre, self.reach);
+            for x in low[0]..=high[0] {
+                for y in low[1]..=high[1] {
+                    for z in low[2]..=high[2] {
+                        self.pairs_in([x, y, z], member, pairs);
                     }
                 }
             }
         }
     }
 
-    /// The boxes of a cell with a higher index than `above`.
-    fn members_after(&self, key: u64, above: u32) -> impl Iterator<Item = &u32> {
-        let bucket = self.bucket(key);
-        let members = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
-        let members = self.members[members].iter();
-        members.filter(move |member| member.0 == key && member.1 > above).map(|member| &member.1)
+    /// Adds the pairs of a box with those of higher index in a cell.
+    fn pairs_in(&self, cell: [i32; 3], member: &Member, pairs: &mut Vec<(u32, u32)>) {
+        let bucket = self.bucket(cell);
+        let range = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
+        for other in &self.members[range] {
+            // Another cell may share the bucket.
+            let new = (other.id > member.id) & (other.cell == cell);
+            if new & member.aabb.overlaps(&other.aabb) {
+                pairs.push((member.id, other.id));
+            }
+        }
     }
-}
-
-fn cell_of(x: f32, cell: f32) -> i32 {
-    (x / cell).floor() as i32
-}
-
-/// The cell's coordinates in one number, 21 bits each; no world has two million cells a side.
-fn key(cell: [i32; 3]) -> u64 {
-    cell.iter().fold(0, |key, &x| key << 21 | (i64::from(x) & 0x1f_ffff) as u64)
-}
-
-fn cells(low: [i32; 3], high: [i32; 3]) -> impl Iterator<Item = [i32; 3]> {
-    (low[0]..=high[0]).flat_map(move |x| {
-        (low[1]..=high[1]).flat_map(move |y| (low[2]..=high[2]).map(move |z| [x, y, z]))
-    })
 }
 
 #[cfg(test)]
