@@ -77,6 +77,9 @@ impl Follower {
     }
 }
 
+#[cfg(feature = "serde")]
+mod snapshot;
+
 const FREE: u8 = 0;
 const KEPT: u8 = 1;
 const INSERTED: u8 = 2;
@@ -477,112 +480,6 @@ pub(crate) fn check_all(aabbs: &[Aabb]) -> Result<(), InvalidBox> {
     let check =
         |(index, aabb): (usize, &Aabb)| aabb.check().map_err(|fault| InvalidBox { index, fault });
     aabbs.iter().enumerate().try_for_each(check)
-}
-
-#[cfg(feature = "serde")]
-mod snapshot {
-    //! Bounds are written as bit patterns: text formats lose infinities otherwise.
-
-    use super::*;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-    #[derive(Serialize, Deserialize)]
-    struct Snapshot {
-        bits: Vec<[u32; 6]>,
-        filters: Vec<Filter>,
-        state: Vec<u8>,
-        free: Vec<BoxId>,
-        inserted: Vec<BoxId>,
-        moved: Vec<BoxId>,
-        removed: Vec<BoxId>,
-    }
-
-    fn to_bits(aabb: &Aabb) -> [u32; 6] {
-        std::array::from_fn(|k| if k < 3 { aabb.min[k] } else { aabb.max[k - 3] }.to_bits())
-    }
-
-    fn from_bits(bits: &[u32; 6]) -> Aabb {
-        let bound = |k: usize| f32::from_bits(bits[k]);
-        Aabb::new([bound(0), bound(1), bound(2)], [bound(3), bound(4), bound(5)])
-    }
-
-    impl Serialize for Boxes {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            let snapshot = Snapshot {
-                bits: self.aabbs.iter().map(to_bits).collect(),
-                filters: self.filters.clone(),
-                state: self.state.clone(),
-                free: self.free.clone(),
-                inserted: self.changes.inserted.clone(),
-                moved: self.changes.moved.clone(),
-                removed: self.changes.removed.clone(),
-            };
-            snapshot.serialize(serializer)
-        }
-    }
-
-    impl<'de> Deserialize<'de> for Boxes {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Boxes, D::Error> {
-            restore(Snapshot::deserialize(deserializer)?).map_err(de::Error::custom)
-        }
-    }
-
-    /// A snapshot is foreign data: everything that the set relies on is checked.
-    fn restore(snapshot: Snapshot) -> Result<Boxes, String> {
-        let slots = snapshot.bits.len();
-        if snapshot.filters.len() != slots || snapshot.state.len() != slots {
-            return Err(format!(
-                "snapshot has {slots} boxes but other numbers of filters or states"
-            ));
-        }
-        let mut boxes = Boxes::new();
-        boxes.aabbs = snapshot.bits.iter().map(from_bits).collect();
-        boxes.place = vec![0; slots];
-        let lists = [
-            (FREE, &snapshot.free),
-            (INSERTED, &snapshot.inserted),
-            (MOVED, &snapshot.moved),
-            (REMOVED, &snapshot.removed),
-        ];
-        for (state, list) in lists {
-            let listed = snapshot.state.iter().filter(|&&other| other == state).count();
-            if listed != list.len() {
-                return Err(format!(
-                    "snapshot lists {} slots in state {state}, not {listed}",
-                    list.len()
-                ));
-            }
-            let mut seen = vec![false; slots];
-            for (place, id) in list.iter().enumerate() {
-                let right = snapshot.state.get(id.index()) == Some(&state);
-                if !right || std::mem::replace(&mut seen[id.index()], true) {
-                    return Err(format!("snapshot lists box {id} wrongly or twice"));
-                }
-                boxes.place[id.index()] = place as u32;
-            }
-        }
-        for (slot, &state) in snapshot.state.iter().enumerate() {
-            if (KEPT..=MOVED).contains(&state) {
-                boxes.aabbs[slot].check().map_err(|fault| format!("box {slot}: {fault}"))?;
-                boxes.live += 1;
-                boxes.filtered += usize::from(snapshot.filters[slot] != Filter::ALL);
-                boxes.still += usize::from(snapshot.filters[slot].still);
-            } else if state == FREE || state == REMOVED {
-                boxes.aabbs[slot] = NO_BOX;
-            } else {
-                return Err(format!("snapshot gives slot {slot} the unknown state {state}"));
-            }
-        }
-        boxes.filters = snapshot.filters;
-        boxes.state = snapshot.state;
-        boxes.free = snapshot.free;
-        boxes.changes = Changes {
-            inserted: snapshot.inserted,
-            moved: snapshot.moved,
-            removed: snapshot.removed,
-        };
-        Ok(boxes)
-    }
 }
 
 #[cfg(test)]
