@@ -195,7 +195,9 @@ impl GridSweep {
         let plan = &self.plan;
         let shares = count.div_ceil(SHARE).max(1);
         self.shares.resize_with(shares, Share::default);
-        let each = shares.div_ceil(self.workers.count());
+        // Several runs for each worker: one that is held up leaves the rest to the others.
+        let runs = if self.workers.count() == 1 { 1 } else { self.workers.count() * TASKS };
+        let each = shares.div_ceil(runs);
         self.tickets.resize_with(shares.div_ceil(each), Vec::new);
         let full = AtomicBool::new(false);
         let tickets = &mut self.tickets[..];
