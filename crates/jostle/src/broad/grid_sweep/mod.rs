@@ -45,7 +45,7 @@
 //! # What was tried
 //!
 //! Time for a million evenly spread boxes at density 0.05 against the present form, one thread;
-//! above 1 is slower.
+//! above 1 is slower. The 1.9, 1.3, 1.12 and 3.1 compare builds in separate runs and are rough.
 //!
 //! - Counting and filling the up to four columns of a box without branches, but straight into the
 //!   counters: 1.9. The four counters are the same or not at random, and the processor guesses

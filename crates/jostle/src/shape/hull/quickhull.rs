@@ -27,7 +27,7 @@
 //!    possible when products underflow) is left out, so the loop ends on any input.
 //!
 //! O(n log n) where points are spread like on a ball or in a box: a million in a cube take less
-//! than a second, a million on a sphere, all of them vertices, about twenty. Clouds along a curve
+//! than a second, a million on a sphere, all of them vertices, about half a minute. Clouds along a curve
 //! come near O(n²), since a point may see a large part of the hull: twenty thousand points of a
 //! helix take a second. Handing each point to the face it is furthest above instead of to the
 //! first was up to ten times slower there. Memory: 8 bytes a point beside the
