@@ -6,8 +6,11 @@
 //! touching counts; after that the id decides, so no two endpoints of an axis are equal and a
 //! sorted list has one order only. `-0.0` and `0.0` are one value.
 
+use std::hint::select_unpredictable;
+
 use crate::aabb::Aabb;
 use crate::ds::radix_sort::sort_items;
+use crate::simd::window::{WINDOW, count_smaller};
 
 /// A lower or upper end of a box on an axis. Orders by value, lower before upper, then by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -43,7 +46,8 @@ impl Endpoint {
     #[inline(always)]
     pub fn renewed(self, aabbs: &[Aabb], axis: usize) -> Endpoint {
         let aabb = &aabbs[self.slot() as usize];
-        let value = if self.is_upper() { aabb.max[axis] } else { aabb.min[axis] };
+        // In a list lower and upper ends follow each other at random: no branch.
+        let value = select_unpredictable(self.is_upper(), aabb.max[axis], aabb.min[axis]);
         let key = u64::from(order_key(value));
         Endpoint(key << 32 | self.0 & u64::from(u32::MAX))
     }
@@ -65,6 +69,13 @@ impl Endpoint {
     #[inline(always)]
     pub const fn opposes(self, other: Endpoint) -> bool {
         (self.0 ^ other.0) & UPPER != 0
+    }
+
+    /// How many of eight ends lie before this one. May be wrong for ends at its value whose slots
+    /// differ from its own in nothing but the lowest bit.
+    #[inline(always)]
+    pub(crate) fn count_before(self, window: &[Endpoint; WINDOW]) -> usize {
+        count_smaller(&window.map(|endpoint| endpoint.0), self.0)
     }
 
     /// The value; `-0.0` has become `0.0`.

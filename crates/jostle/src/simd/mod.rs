@@ -6,3 +6,6 @@ pub(crate) mod forward;
 pub(crate) mod furthest;
 pub(crate) mod node8;
 pub(crate) mod prefetch;
+pub(crate) mod probe;
+pub(crate) mod widest;
+pub(crate) mod window;

@@ -204,7 +204,7 @@ impl CellLists for Lists {
         let CellChanges { dropped, fresh, moved } = changes;
         if dropped.is_empty() && fresh.is_empty() {
             if local {
-                return self.sort_local(judge.then(), moved.iter().copied(), &judge, sink);
+                return self.sort_local(judge.then(), moved, &judge, sink);
             }
             return self.sort_global(&judge, sink);
         }

@@ -29,6 +29,7 @@
 use crate::aabb::Aabb;
 use crate::broad::endpoint::{Endpoint, fill_sorted};
 use crate::broad::past::{EventSink, Judge, Stop};
+use crate::simd::widest::{Work, widest};
 
 use super::lists::{Lists, sift_left};
 
@@ -110,7 +111,8 @@ impl Lists {
             let sets = Sets { kept, coming, going, places, coming_places };
             let mut sweep = Sweep { judge, sink, sets, place, written: &mut self.spare };
             sweep.written.clear();
-            sweep.run(&self.axes[axis], &dropped[axis], &fresh[axis])?;
+            let (old, dropped, fresh) = (&self.axes[axis], &dropped[axis], &fresh[axis]);
+            widest(Pass { sweep: &mut sweep, old, dropped, fresh })?;
             std::mem::swap(&mut self.axes[axis], &mut self.spare);
         }
         Ok(())
@@ -134,7 +136,25 @@ struct Sweep<'a, 'b> {
     written: &'a mut Vec<Endpoint>,
 }
 
+/// A sweep and what it passes over.
+struct Pass<'w, 'a, 'b> {
+    sweep: &'w mut Sweep<'a, 'b>,
+    old: &'w [Endpoint],
+    dropped: &'w [Endpoint],
+    fresh: &'w [Endpoint],
+}
+
+impl Work for Pass<'_, '_, '_> {
+    type Output = Result<(), Stop>;
+
+    #[inline(always)]
+    fn run(self) -> Result<(), Stop> {
+        self.sweep.run(self.old, self.dropped, self.fresh)
+    }
+}
+
 impl Sweep<'_, '_> {
+    #[inline(always)]
     fn run(
         &mut self,
         old: &[Endpoint],
@@ -161,6 +181,7 @@ impl Sweep<'_, '_> {
         fresh.iter().try_for_each(|&next| self.insert(next))
     }
 
+    #[inline(always)]
     fn drop(&mut self, endpoint: Endpoint) -> Result<(), Stop> {
         let Sets { kept, going, places, .. } = &mut self.sets;
         if self.place > 0 || !going.pass(endpoint, places) {
@@ -172,6 +193,7 @@ impl Sweep<'_, '_> {
         self.sink.check_budget()
     }
 
+    #[inline(always)]
     fn insert(&mut self, endpoint: Endpoint) -> Result<(), Stop> {
         let Sets { kept, coming, coming_places, .. } = &mut self.sets;
         if self.place == 0 && coming.pass(endpoint, coming_places) {

@@ -7,6 +7,9 @@
 use crate::aabb::Aabb;
 use crate::broad::endpoint::{Endpoint, fill_sorted};
 use crate::broad::past::{EventSink, Judge, Stop};
+use crate::simd::widest::{Work, widest};
+
+use super::passing::Passing;
 
 /// Endpoints of a set of boxes, one sorted list for each axis.
 #[derive(Debug, Default)]
@@ -65,15 +68,8 @@ impl Lists {
     /// beginning to its end. O(n + swaps).
     pub fn sort_global(&mut self, judge: &Judge<'_>, sink: &mut EventSink<'_>) -> Result<(), Stop> {
         for place in 0..3 {
-            let axis = judge.axis(place);
-            let list = self.axes[axis].as_mut_slice();
-            for at in 0..list.len() {
-                let endpoint = list[at].renewed(judge.now(), axis);
-                list[at] = endpoint;
-                if at > 0 && list[at - 1] > endpoint {
-                    sift_left(list, at, endpoint, place, judge, sink)?;
-                }
-            }
+            let list = self.axes[judge.axis(place)].as_mut_slice();
+            widest(GlobalSort { list, place, judge, sink })?;
         }
         Ok(())
     }
@@ -83,23 +79,13 @@ impl Lists {
     pub fn sort_local(
         &mut self,
         past: &[Aabb],
-        moved: impl Iterator<Item = u32> + Clone,
+        moved: &[u32],
         judge: &Judge<'_>,
         sink: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         for place in 0..3 {
-            let axis = judge.axis(place);
-            let list = self.axes[axis].as_mut_slice();
-            for slot in moved.clone() {
-                let (then, now) = (&past[slot as usize], &judge.now()[slot as usize]);
-                let lower = (Endpoint::lower(then, axis, slot), Endpoint::lower(now, axis, slot));
-                let upper = (Endpoint::upper(then, axis, slot), Endpoint::upper(now, axis, slot));
-                // The end that gives way goes first, so that a box is never inside out.
-                let ends = if upper.1 > upper.0 { [upper, lower] } else { [lower, upper] };
-                for (from, to) in ends {
-                    relocate(list, from, to, place, judge, sink)?;
-                }
-            }
+            let list = self.axes[judge.axis(place)].as_mut_slice();
+            widest(LocalSort { list, past, moved, place, judge, sink })?;
         }
         Ok(())
     }
@@ -117,8 +103,65 @@ impl Lists {
     }
 }
 
+/// The global sort of one axis.
+struct GlobalSort<'w, 'j, 's> {
+    list: &'w mut [Endpoint],
+    place: usize,
+    judge: &'w Judge<'j>,
+    sink: &'w mut EventSink<'s>,
+}
+
+impl Work for GlobalSort<'_, '_, '_> {
+    type Output = Result<(), Stop>;
+
+    #[inline(always)]
+    fn run(self) -> Result<(), Stop> {
+        let GlobalSort { list, place, judge, sink } = self;
+        let axis = judge.axis(place);
+        for at in 0..list.len() {
+            let endpoint = list[at].renewed(judge.now(), axis);
+            list[at] = endpoint;
+            if at > 0 && list[at - 1] > endpoint {
+                sift_left(list, at, endpoint, place, judge, sink)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The local sort of one axis.
+struct LocalSort<'w, 'j, 's> {
+    list: &'w mut [Endpoint],
+    past: &'w [Aabb],
+    moved: &'w [u32],
+    place: usize,
+    judge: &'w Judge<'j>,
+    sink: &'w mut EventSink<'s>,
+}
+
+impl Work for LocalSort<'_, '_, '_> {
+    type Output = Result<(), Stop>;
+
+    #[inline(always)]
+    fn run(self) -> Result<(), Stop> {
+        let LocalSort { list, past, moved, place, judge, sink } = self;
+        let axis = judge.axis(place);
+        for &slot in moved {
+            let (then, now) = (&past[slot as usize], &judge.now()[slot as usize]);
+            let lower = (Endpoint::lower(then, axis, slot), Endpoint::lower(now, axis, slot));
+            let upper = (Endpoint::upper(then, axis, slot), Endpoint::upper(now, axis, slot));
+            // The end that gives way goes first, so that a box is never inside out.
+            let ends = if upper.1 > upper.0 { [upper, lower] } else { [lower, upper] };
+            for (from, to) in ends {
+                relocate(list, from, to, place, judge, sink)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Gives one end its new value and moves it to where it then belongs.
-#[inline]
+#[inline(always)]
 fn relocate(
     list: &mut [Endpoint],
     from: Endpoint,
@@ -156,12 +199,7 @@ pub(crate) fn sift_left(
         to -= 1;
     }
     list[to] = endpoint;
-    let passed = &list[to + 1..=at];
-    if endpoint.is_upper() {
-        parted(passed, endpoint, place, judge, sink)
-    } else {
-        met(passed, endpoint, place, judge, sink)
-    }
+    Passing::leftward(endpoint, place, judge, sink).pass(&list[to + 1..=at])
 }
 
 /// Moves the endpoint at `at` right past every smaller one.
@@ -180,66 +218,5 @@ fn sift_right(
         to += 1;
     }
     list[to] = endpoint;
-    let passed = &list[at..to];
-    if endpoint.is_upper() {
-        met(passed, endpoint, place, judge, sink)
-    } else {
-        parted(passed, endpoint, place, judge, sink)
-    }
-}
-
-/// An endpoint passed others, after which lower ends lie before upper ones. Those of its own kind
-/// are tested too and the result thrown away: a branch on the kind is taken at random, and missing
-/// it costs more than the test.
-#[inline(always)]
-pub(crate) fn met(
-    passed: &[Endpoint],
-    endpoint: Endpoint,
-    place: usize,
-    judge: &Judge<'_>,
-    sink: &mut EventSink<'_>,
-) -> Result<(), Stop> {
-    sink.swaps += passed.len() as u64;
-    sink.tests += passed.len() as u64;
-    let moved = judge.now()[endpoint.slot() as usize];
-    for &other in passed {
-        let overlap = moved.overlaps(&judge.now()[other.slot() as usize]);
-        if overlap & endpoint.opposes(other) {
-            let (lower, upper) = in_order(endpoint, other);
-            if judge.gains(place, lower, upper) {
-                sink.begin(lower, upper)?;
-            }
-        }
-    }
-    sink.check_budget()
-}
-
-/// An endpoint passed others, after which lower ends lie behind upper ones.
-#[inline(always)]
-pub(crate) fn parted(
-    passed: &[Endpoint],
-    endpoint: Endpoint,
-    place: usize,
-    judge: &Judge<'_>,
-    sink: &mut EventSink<'_>,
-) -> Result<(), Stop> {
-    sink.swaps += passed.len() as u64;
-    sink.tests += passed.len() as u64;
-    let moved = judge.then()[endpoint.slot() as usize];
-    for &other in passed {
-        let overlap = moved.overlaps(&judge.then()[other.slot() as usize]);
-        if overlap & endpoint.opposes(other) {
-            let (lower, upper) = in_order(endpoint, other);
-            if judge.loses(place, lower, upper) {
-                sink.end(lower, upper);
-            }
-        }
-    }
-    sink.check_budget()
-}
-
-/// The slots of the lower and of the upper one of two ends of opposite kinds.
-#[inline(always)]
-fn in_order(one: Endpoint, other: Endpoint) -> (u32, u32) {
-    if one.is_upper() { (other.slot(), one.slot()) } else { (one.slot(), other.slot()) }
+    Passing::rightward(endpoint, place, judge, sink).pass(&list[at..to])
 }

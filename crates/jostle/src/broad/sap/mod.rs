@@ -42,6 +42,7 @@
 
 pub mod batch;
 pub mod lists;
+pub(crate) mod passing;
 
 use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
@@ -202,8 +203,7 @@ impl Sap {
             self.lists.sort_batch(&mut self.batch, &judge, &mut sink)
         } else if self.options.sort == Sort::Local || self.options.sort == Sort::Auto && few {
             self.counts.local = true;
-            let moved = self.moved.iter().copied();
-            self.lists.sort_local(self.past.aabbs(), moved, &judge, &mut sink)
+            self.lists.sort_local(self.past.aabbs(), &self.moved, &judge, &mut sink)
         } else {
             self.lists.sort_global(&judge, &mut sink)
         };

@@ -14,7 +14,9 @@
 use crate::aabb::Aabb;
 use crate::broad::endpoint::Endpoint;
 use crate::broad::past::{EventSink, Judge, Stop};
-use crate::broad::sap::lists::{met, parted};
+use crate::broad::sap::passing::Passing;
+use crate::simd::probe::Probe;
+use crate::simd::window::WINDOW;
 
 /// Where a chunk lies in the slab, and how many endpoints it has: at least one.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,7 @@ struct Chunk {
 /// A sorted list of endpoints in chunks. See the [module](self).
 #[derive(Debug, Default)]
 pub struct SegmentedList {
-    /// Most endpoints in a chunk.
+    /// Most endpoints in a chunk: a power of two.
     capacity: usize,
     /// The chunks' endpoints, `capacity` for each.
     slab: Vec<Endpoint>,
@@ -35,6 +37,10 @@ pub struct SegmentedList {
     /// The directory: the first endpoint of each chunk, and the chunk.
     firsts: Vec<Endpoint>,
     chunks: Vec<Chunk>,
+    /// Where the lower and upper end of a box were put when it last moved, by slot: place in the
+    /// directory times capacity plus place in the chunk. A mere hint: others that move push an end
+    /// some places aside, and a chunk that is split pushes all that follow.
+    hints: Vec<[u32; 2]>,
     /// Boxes open at the beginning of a chunk, by storage; unused without checkpoints.
     open: Vec<Vec<u32>>,
     /// Entries in all checkpoint sets.
@@ -42,8 +48,87 @@ pub struct SegmentedList {
     checkpoints: bool,
 }
 
+/// Stands for a hint that was never given.
+const NO_HINT: u32 = u32::MAX;
+
 /// The place of an endpoint: of its chunk in the directory, and within the chunk.
 pub type Spot = (u32, u32);
+
+/// An end of a box that moved: what it was and is, and where it was found.
+#[derive(Clone, Copy, Debug)]
+pub struct MovedEnd {
+    from: Endpoint,
+    to: Endpoint,
+    spot: Spot,
+}
+
+impl MovedEnd {
+    #[inline(always)]
+    fn look_up(list: &SegmentedList, from: Endpoint, to: Endpoint) -> MovedEnd {
+        MovedEnd { from, to, spot: list.guess(from) }
+    }
+}
+
+/// The lower and upper ends of boxes that moved on an axis, looked up together and dealt by the way
+/// they go.
+///
+/// A search waits for each of its steps, but many searches in a row wait at the same time; and the
+/// place that was found is off by little when the turn of the end comes. Which way a box goes is
+/// random, and a branch on it is missed every other time unless they are dealt beforehand.
+#[derive(Debug, Default)]
+pub struct Moves {
+    right: Vec<[MovedEnd; 2]>,
+    left: Vec<[MovedEnd; 2]>,
+    grown: Vec<[MovedEnd; 2]>,
+    shrunk: Vec<[MovedEnd; 2]>,
+}
+
+impl Moves {
+    /// Looks up the ends of these boxes.
+    #[inline(always)]
+    pub fn look_up(
+        &mut self,
+        list: &SegmentedList,
+        past: &[Aabb],
+        now: &[Aabb],
+        slots: &[u32],
+        axis: usize,
+    ) {
+        let Moves { right, left, grown, shrunk } = self;
+        for list in [&mut *right, left, grown, shrunk] {
+            list.clear();
+        }
+        for &slot in slots {
+            let (then, now) = (&past[slot as usize], &now[slot as usize]);
+            let lower = MovedEnd::look_up(
+                list,
+                Endpoint::lower(then, axis, slot),
+                Endpoint::lower(now, axis, slot),
+            );
+            let upper = MovedEnd::look_up(
+                list,
+                Endpoint::upper(then, axis, slot),
+                Endpoint::upper(now, axis, slot),
+            );
+            if (lower.to >= lower.from) & (upper.to >= upper.from) {
+                right.push([lower, upper]);
+            } else if (lower.to <= lower.from) & (upper.to <= upper.from) {
+                left.push([lower, upper]);
+            } else if upper.to > upper.from {
+                grown.push([lower, upper]);
+            } else {
+                shrunk.push([lower, upper]);
+            }
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let Moves { right, left, grown, shrunk } = self;
+        let ends = [right, left, grown, shrunk].map(Vec::capacity);
+        ends.iter().sum::<usize>() * size_of::<[MovedEnd; 2]>()
+    }
+}
 
 impl SegmentedList {
     /// Fills the list with sorted endpoints. `aabbs` are the bounds they come from.
@@ -75,11 +160,12 @@ impl SegmentedList {
     }
 
     fn clear(&mut self, capacity: usize, checkpoints: bool) {
-        if self.capacity != capacity.max(4) {
+        let capacity = capacity.clamp(4, 1 << 20).next_power_of_two();
+        if self.capacity != capacity {
             // Another size of chunk: the slab is cut anew.
             self.slab.clear();
         }
-        self.capacity = capacity.max(4);
+        self.capacity = capacity;
         self.checkpoints = checkpoints;
         self.firsts.clear();
         self.chunks.clear();
@@ -121,6 +207,7 @@ impl SegmentedList {
         (self.slab.capacity() + self.firsts.capacity()) * size_of::<Endpoint>()
             + self.chunks.capacity() * size_of::<Chunk>()
             + (self.free.capacity() + sets) * 4
+            + self.hints.capacity() * size_of::<[u32; 2]>()
             + self.open.capacity() * size_of::<Vec<u32>>()
     }
 
@@ -172,54 +259,87 @@ impl SegmentedList {
         (place as u32, self.run(place).partition_point(|&other| other < endpoint) as u32)
     }
 
-    /// Where an endpoint of the list is that was at a spot some exchanges ago.
+    /// Where an endpoint of the list is that was at a spot some exchanges ago: nearly always a few
+    /// places off, which a count in a window tells without a branch that could be missed.
     #[inline(always)]
-    fn find_near(&self, endpoint: Endpoint, (chunk, at): Spot) -> (usize, usize) {
-        let (chunk, mut at) = (chunk as usize, at as usize);
-        let run = self.run(chunk);
-        while at > 0 && run[at] > endpoint {
-            at -= 1;
+    fn find_near(&self, endpoint: Endpoint, (place, at): Spot) -> Spot {
+        if let Some(&Chunk { storage, len }) = self.chunks.get(place as usize) {
+            let run = &self.slab[storage as usize * self.capacity..][..len as usize];
+            let last = run.len().saturating_sub(WINDOW);
+            let start = (at as usize).saturating_sub(WINDOW / 2).min(last);
+            if let Some(window) = run[start..].first_chunk::<WINDOW>() {
+                let at = start + endpoint.count_before(window);
+                if run.get(at) == Some(&endpoint) {
+                    return (place, at as u32);
+                }
+            }
         }
-        while at + 1 < run.len() && run[at] < endpoint {
-            at += 1;
+        self.find(endpoint)
+    }
+
+    /// Where to look first for an endpoint of the list: where it was put when it last moved, or
+    /// where it is, if it never moved.
+    #[inline(always)]
+    fn guess(&self, endpoint: Endpoint) -> Spot {
+        let hints = self.hints.get(endpoint.slot() as usize).copied().unwrap_or([NO_HINT; 2]);
+        let hint = hints[usize::from(endpoint.is_upper())];
+        if hint == NO_HINT {
+            return self.find(endpoint);
         }
-        if run[at] == endpoint {
-            return (chunk, at);
+        (hint >> self.capacity.trailing_zeros(), hint & (self.capacity as u32 - 1))
+    }
+
+    #[inline(always)]
+    fn remember(&mut self, endpoint: Endpoint, (place, at): Spot) {
+        if let Some(hints) = self.hints.get_mut(endpoint.slot() as usize) {
+            hints[usize::from(endpoint.is_upper())] =
+                (place << self.capacity.trailing_zeros()).wrapping_add(at);
         }
-        let (chunk, at) = self.find(endpoint);
-        (chunk as usize, at as usize)
     }
 
     // ---- Checkpoints ------------------------------------------------------------------------
 
-    /// Calls `meet` with every box that may overlap the interval between two ends: those open
-    /// where the chunk of the lower end begins, and those that begin from there to the upper end.
+    /// Calls `meet` with every box that overlaps a box in `bounds`, of which these are the ends:
+    /// among those open where the chunk of the lower end begins, and those that begin from there
+    /// to the upper end. Returns the number of tests.
+    ///
+    /// Upper ends are tested like lower ones: a branch on the kind would be taken at random. Few
+    /// boxes overlap, and what is met at its upper end is put aside then.
     #[inline]
     pub fn candidates(
         &self,
-        lower: Endpoint,
-        upper: Endpoint,
+        [lower, upper]: [Endpoint; 2],
+        bounds: &[Aabb],
         mut meet: impl FnMut(u32) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+    ) -> Result<u64, Stop> {
         debug_assert!(self.checkpoints, "only lists with checkpoints can be searched");
         if self.chunks.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
+        let probe = Probe::new(&bounds[lower.slot() as usize]);
         let start = self.chunk_of(lower);
-        for &slot in &self.open[self.chunks[start].storage as usize] {
-            meet(slot)?;
-        }
-        for place in start..self.chunks.len() {
-            for &endpoint in self.run(place) {
-                if endpoint > upper {
-                    return Ok(());
-                }
-                if !endpoint.is_upper() {
-                    meet(endpoint.slot())?;
-                }
+        let open = &self.open[self.chunks[start].storage as usize];
+        for &slot in open {
+            if probe.overlaps(&bounds[slot as usize]) {
+                meet(slot)?;
             }
         }
-        Ok(())
+        let mut tests = open.len();
+        for place in start..self.chunks.len() {
+            let run = self.run(place);
+            let run = &run[..run.partition_point(|&endpoint| endpoint < upper)];
+            tests += run.len();
+            for &endpoint in run {
+                let slot = endpoint.slot();
+                if probe.overlaps(&bounds[slot as usize]) && !endpoint.is_upper() {
+                    meet(slot)?;
+                }
+            }
+            if place + 1 < self.chunks.len() && self.firsts[place + 1] > upper {
+                break;
+            }
+        }
+        Ok(tests as u64)
     }
 
     /// Makes the checkpoint set of the chunk at `place` from that of the chunk before it.
@@ -394,31 +514,66 @@ impl SegmentedList {
 
     // ---- Sorting ----------------------------------------------------------------------------
 
-    /// Local sort of one end: gives it its new value and moves it to where it then belongs. It was
-    /// found at `spot` before others of this step were moved.
-    #[inline]
+    /// Local sort of boxes whose ends were looked up together.
+    #[inline(always)]
     pub fn relocate(
         &mut self,
-        spot: Spot,
-        from: Endpoint,
-        to: Endpoint,
+        moves: &Moves,
         place: usize,
         judge: &Judge<'_>,
         sink: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
-        if from == to {
-            return Ok(());
+        self.hints.resize(judge.now().len(), [NO_HINT; 2]);
+        // The end that gives way goes first, so that a box is never inside out.
+        for [lower, upper] in &moves.right {
+            self.move_right(upper, place, judge, sink)?;
+            self.move_right(lower, place, judge, sink)?;
         }
-        let spot = self.find_near(from, spot);
-        debug_assert!(self.run(spot.0)[spot.1] == from, "the list is sorted by past bounds");
-        if to < from {
-            self.sift_left(spot, to, place, judge, sink)
-        } else {
-            self.sift_right(spot, to, place, judge, sink)
+        for [lower, upper] in &moves.left {
+            self.move_left(lower, place, judge, sink)?;
+            self.move_left(upper, place, judge, sink)?;
         }
+        for [lower, upper] in &moves.grown {
+            self.move_right(upper, place, judge, sink)?;
+            self.move_left(lower, place, judge, sink)?;
+        }
+        for [lower, upper] in &moves.shrunk {
+            self.move_right(lower, place, judge, sink)?;
+            self.move_left(upper, place, judge, sink)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn move_left(
+        &mut self,
+        end: &MovedEnd,
+        place: usize,
+        judge: &Judge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        let spot = self.find_near(end.from, end.spot);
+        let spot = self.sift_left(spot, &mut Passing::leftward(end.to, place, judge, sink))?;
+        self.remember(end.to, spot);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn move_right(
+        &mut self,
+        end: &MovedEnd,
+        place: usize,
+        judge: &Judge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<(), Stop> {
+        let spot = self.find_near(end.from, end.spot);
+        let spot = self.sift_right(spot, &mut Passing::rightward(end.to, place, judge, sink))?;
+        self.remember(end.to, spot);
+        Ok(())
     }
 
     /// Global sort: takes over every bound of now, from the first chunk to the last.
+    #[inline(always)]
     pub fn sort_global(
         &mut self,
         place: usize,
@@ -431,7 +586,8 @@ impl SegmentedList {
             for at in 0..self.chunks[chunk].len as usize {
                 let endpoint = self.run(chunk)[at].renewed(judge.now(), axis);
                 if endpoint < before {
-                    self.sift_left((chunk, at), endpoint, place, judge, sink)?;
+                    let mut passing = Passing::leftward(endpoint, place, judge, sink);
+                    self.sift_left((chunk as u32, at as u32), &mut passing)?;
                 } else {
                     self.write((chunk, at), endpoint);
                     before = endpoint;
@@ -450,15 +606,14 @@ impl SegmentedList {
     }
 
     /// Moves the endpoint at a spot left past every larger one, across chunks.
-    #[inline]
+    #[inline(always)]
     fn sift_left(
         &mut self,
-        (mut chunk, mut at): (usize, usize),
-        endpoint: Endpoint,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
+        (chunk, at): Spot,
+        passing: &mut Passing<'_, '_, '_>,
+    ) -> Result<Spot, Stop> {
+        let (mut chunk, mut at) = (chunk as usize, at as usize);
+        let endpoint = passing.endpoint();
         loop {
             let run = self.run_mut(chunk);
             let mut to = at;
@@ -467,40 +622,36 @@ impl SegmentedList {
                 to -= 1;
             }
             run[to] = endpoint;
-            let passed = &run[to + 1..=at];
-            pass(passed, endpoint, endpoint.is_upper(), place, judge, sink)?;
-            at = to;
-            if at > 0 {
-                return Ok(());
+            passing.pass(&run[to + 1..=at])?;
+            if to > 0 {
+                return Ok((chunk as u32, to as u32));
             }
             self.firsts[chunk] = endpoint;
             let Some(&last) = chunk.checked_sub(1).and_then(|before| self.run(before).last())
             else {
-                return Ok(());
+                return Ok((chunk as u32, to as u32));
             };
             if last < endpoint {
-                return Ok(());
+                return Ok((chunk as u32, to as u32));
             }
             // The last one of the chunk before changes places with it across the border.
             self.write((chunk, 0), last);
             self.cross(chunk, endpoint, last);
-            pass(&[last], endpoint, endpoint.is_upper(), place, judge, sink)?;
+            passing.pass(&[last])?;
             chunk -= 1;
             at = self.chunks[chunk].len as usize - 1;
-            self.run_mut(chunk)[at] = endpoint;
         }
     }
 
     /// Moves the endpoint at a spot right past every smaller one, across chunks.
-    #[inline]
+    #[inline(always)]
     fn sift_right(
         &mut self,
-        (mut chunk, mut at): (usize, usize),
-        endpoint: Endpoint,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
+        (chunk, at): Spot,
+        passing: &mut Passing<'_, '_, '_>,
+    ) -> Result<Spot, Stop> {
+        let (mut chunk, mut at) = (chunk as usize, at as usize);
+        let endpoint = passing.endpoint();
         loop {
             let run = self.run_mut(chunk);
             let mut to = at;
@@ -509,22 +660,21 @@ impl SegmentedList {
                 to += 1;
             }
             run[to] = endpoint;
-            let (first, full) = (run[0], to + 1 < run.len());
-            pass(&run[at..to], endpoint, !endpoint.is_upper(), place, judge, sink)?;
+            let (first, inside) = (run[0], to + 1 < run.len());
+            passing.pass(&run[at..to])?;
             if at == 0 {
                 self.firsts[chunk] = first;
             }
-            if full || chunk + 1 == self.chunks.len() || self.firsts[chunk + 1] > endpoint {
-                return Ok(());
+            if inside || chunk + 1 == self.chunks.len() || self.firsts[chunk + 1] > endpoint {
+                return Ok((chunk as u32, to as u32));
             }
             // The first one of the next chunk changes places with it across the border.
             let next = self.firsts[chunk + 1];
             self.write((chunk, to), next);
             self.cross(chunk + 1, next, endpoint);
-            pass(&[next], endpoint, !endpoint.is_upper(), place, judge, sink)?;
+            passing.pass(&[next])?;
             chunk += 1;
             at = 0;
-            self.run_mut(chunk)[0] = endpoint;
         }
     }
 
@@ -555,22 +705,5 @@ impl SegmentedList {
             }
         }
         assert!(total == self.open_total, "the checkpoint sets are miscounted");
-    }
-}
-
-/// An endpoint passed others and `parts` from those of the other kind, or meets them.
-#[inline(always)]
-fn pass(
-    passed: &[Endpoint],
-    endpoint: Endpoint,
-    parts: bool,
-    place: usize,
-    judge: &Judge<'_>,
-    sink: &mut EventSink<'_>,
-) -> Result<(), Stop> {
-    if parts {
-        parted(passed, endpoint, place, judge, sink)
-    } else {
-        met(passed, endpoint, place, judge, sink)
     }
 }

@@ -12,12 +12,16 @@
 use crate::aabb::Aabb;
 use crate::broad::endpoint::{Endpoint, fill_sorted};
 use crate::broad::past::{EventSink, Judge, Stop};
+use crate::simd::widest::{Work, widest};
 
-use super::list::{SegmentedList, Spot};
+use super::list::{Moves, SegmentedList};
 
 /// Endpoints of a chunk unless the checkpoint sets are large. With 3 000 boxes 64 and 256 cost 3 %
 /// more, 32 costs 13 % and 8 costs 80 %.
-pub const CHUNK: usize = 128;
+pub const CHUNK: usize = 256;
+
+/// So many moved boxes are looked up at a time; their ends stay in the nearest cache.
+const BLOCK: usize = 256;
 
 /// Chunked lists of a set of boxes, one for each axis.
 #[derive(Debug, Default)]
@@ -25,8 +29,8 @@ pub struct SegmentedLists {
     /// By axis, not by precedence.
     axes: [SegmentedList; 3],
     boxes: usize,
-    /// Where the ends of the moved boxes were found.
-    spots: Vec<(Spot, Spot)>,
+    /// The ends of a block of moved boxes.
+    moves: Moves,
 }
 
 /// How many endpoints a chunk on the axis with checkpoints should have: as many as boxes are
@@ -94,8 +98,7 @@ impl SegmentedLists {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let spots = self.spots.capacity() * size_of::<(Spot, Spot)>();
-        self.axes.iter().map(SegmentedList::bytes).sum::<usize>() + spots
+        self.axes.iter().map(SegmentedList::bytes).sum::<usize>() + self.moves.bytes()
     }
 
     /// Takes out a box and ends its pairs with the boxes that are left. The lists must be sorted
@@ -112,9 +115,8 @@ impl SegmentedLists {
             self.axes[axis].remove(lower, upper);
         }
         self.boxes -= 1;
-        let (lower, upper) = ends(then, judge.axis(0), slot);
-        self.axes[judge.axis(0)].candidates(lower, upper, |other| {
-            sink.tests += 1;
+        let ends = ends(then, judge.axis(0), slot).into();
+        sink.tests += self.axes[judge.axis(0)].candidates(ends, judge.then(), |other| {
             if judge.ended(slot, other) {
                 sink.end(slot, other);
             }
@@ -132,9 +134,8 @@ impl SegmentedLists {
         sink: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         let now = &judge.now()[slot as usize];
-        let (lower, upper) = ends(now, judge.axis(0), slot);
-        self.axes[judge.axis(0)].candidates(lower, upper, |other| {
-            sink.tests += 1;
+        let ends_now = ends(now, judge.axis(0), slot).into();
+        sink.tests += self.axes[judge.axis(0)].candidates(ends_now, judge.now(), |other| {
             if judge.began(slot, other) { sink.begin(slot, other) } else { Ok(()) }
         })?;
         for axis in 0..3 {
@@ -147,10 +148,6 @@ impl SegmentedLists {
 
     /// Local sort: moves the ends of these boxes alone; `past` holds the bounds that the lists
     /// are sorted by. O(m log n + swaps) for m boxes.
-    ///
-    /// All ends are looked up before the first is moved. A search waits for each of its steps,
-    /// but many searches in a row wait at the same time; and the place that was found is off by
-    /// little when the turn of the end comes.
     pub fn sort_local(
         &mut self,
         past: &[Aabb],
@@ -159,30 +156,19 @@ impl SegmentedLists {
         sink: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
         for place in 0..3 {
-            let axis = judge.axis(place);
-            let list = &mut self.axes[axis];
-            self.spots.clear();
-            self.spots.extend(moved.iter().map(|&slot| {
-                let (lower, upper) = ends(&past[slot as usize], axis, slot);
-                (list.find(lower), list.find(upper))
-            }));
-            for (&slot, &spots) in moved.iter().zip(&self.spots) {
-                let (then, now) = (&past[slot as usize], &judge.now()[slot as usize]);
-                let (then, now) = (ends(then, axis, slot), ends(now, axis, slot));
-                let (lower, upper) = ((spots.0, then.0, now.0), (spots.1, then.1, now.1));
-                // The end that gives way goes first, so that a box is never inside out.
-                let both = if upper.2 > upper.1 { [upper, lower] } else { [lower, upper] };
-                for (spot, from, to) in both {
-                    list.relocate(spot, from, to, place, judge, sink)?;
-                }
-            }
+            let (list, moves) = (&mut self.axes[judge.axis(place)], &mut self.moves);
+            widest(LocalSort { list, moves, past, moved, place, judge, sink })?;
         }
         Ok(())
     }
 
     /// Global sort: takes over every bound of now. O(n + swaps).
     pub fn sort_global(&mut self, judge: &Judge<'_>, sink: &mut EventSink<'_>) -> Result<(), Stop> {
-        (0..3).try_for_each(|place| self.axes[judge.axis(place)].sort_global(place, judge, sink))
+        for place in 0..3 {
+            let list = &mut self.axes[judge.axis(place)];
+            widest(GlobalSort { list, place, judge, sink })?;
+        }
+        Ok(())
     }
 
     /// Panics where a list is not the sorted list of the ends of these boxes or a checkpoint set
@@ -194,6 +180,48 @@ impl SegmentedLists {
             self.axes[axis].validate(&expected);
         }
         assert!(self.boxes * 2 == expected.len(), "the boxes are miscounted");
+    }
+}
+
+/// The local sort of one axis.
+struct LocalSort<'w, 'j, 's> {
+    list: &'w mut SegmentedList,
+    moves: &'w mut Moves,
+    past: &'w [Aabb],
+    moved: &'w [u32],
+    place: usize,
+    judge: &'w Judge<'j>,
+    sink: &'w mut EventSink<'s>,
+}
+
+impl Work for LocalSort<'_, '_, '_> {
+    type Output = Result<(), Stop>;
+
+    #[inline(always)]
+    fn run(self) -> Result<(), Stop> {
+        let LocalSort { list, moves, past, moved, place, judge, sink } = self;
+        for slots in moved.chunks(BLOCK) {
+            moves.look_up(list, past, judge.now(), slots, judge.axis(place));
+            list.relocate(moves, place, judge, sink)?;
+        }
+        Ok(())
+    }
+}
+
+/// The global sort of one axis.
+struct GlobalSort<'w, 'j, 's> {
+    list: &'w mut SegmentedList,
+    place: usize,
+    judge: &'w Judge<'j>,
+    sink: &'w mut EventSink<'s>,
+}
+
+impl Work for GlobalSort<'_, '_, '_> {
+    type Output = Result<(), Stop>;
+
+    #[inline(always)]
+    fn run(self) -> Result<(), Stop> {
+        self.list.sort_global(self.place, self.judge, self.sink)
     }
 }
 
