@@ -4,17 +4,31 @@
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T]) {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        const LINE: usize = 64;
-        let (start, bytes) = (items.as_ptr().cast::<i8>(), size_of_val(items));
-        for offset in (0..bytes).step_by(LINE) {
-            // SAFETY: a hint neither reads nor writes, and the address lies in the slice.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) };
-        }
-    }
+    fetch::<T, { std::arch::x86_64::_MM_HINT_T0 }>(items);
     #[cfg(not(target_arch = "x86_64"))]
     let _ = items;
+}
+
+/// As [`prefetch`], for much that is wanted a little later: not into the nearest cache, which
+/// holds what is in use.
+#[inline(always)]
+pub(crate) fn prefetch_later<T>(items: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    fetch::<T, { std::arch::x86_64::_MM_HINT_T1 }>(items);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = items;
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn fetch<T, const HINT: i32>(items: &[T]) {
+    use std::arch::x86_64::_mm_prefetch;
+    const LINE: usize = 64;
+    let (start, bytes) = (items.as_ptr().cast::<i8>(), size_of_val(items));
+    for offset in (0..bytes).step_by(LINE) {
+        // SAFETY: a hint neither reads nor writes, and the address lies in the slice.
+        unsafe { _mm_prefetch::<HINT>(start.add(offset)) };
+    }
 }
 
 #[cfg(test)]
@@ -24,6 +38,7 @@ mod tests {
         let items: Vec<u32> = (0..1000).collect();
         super::prefetch(&items);
         super::prefetch(&items[1000..]);
+        super::prefetch_later(&items);
         assert!(items.iter().enumerate().all(|(place, &item)| place as u32 == item));
     }
 }

@@ -37,7 +37,11 @@ fn settings(sizes: &[usize], outcomes: &[Outcome]) -> Vec<(f64, f64)> {
 pub fn chunks(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes = lab.pick(vec![8, 32, 128], vec![8, 16, 32, 64, 128, 256, 512]);
     let contender = |&size: &usize| {
-        let options = SegmentedOptions { chunk: Some(size), ..SegmentedOptions::default() };
+        let options = SegmentedOptions {
+            chunk: Some(size),
+            may_rebuild: false,
+            ..SegmentedOptions::default()
+        };
         Contender::new(size.to_string(), SegmentedSap::with_options(&Workers::one(), options))
     };
     let contenders = sizes.iter().map(contender).collect();
@@ -96,7 +100,8 @@ pub fn sorts(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut table = Table::default();
     for share in lab.pick(vec![0.1, 1.0], vec![0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0]) {
         let contender = |name: &str, sort| {
-            let options = SegmentedOptions { sort, ..SegmentedOptions::default() };
+            // Whatever it costs: finding all pairs anew would hide the sorts.
+            let options = SegmentedOptions { sort, may_rebuild: false, chunk: None };
             Contender::new(name, SegmentedSap::with_options(&Workers::one(), options))
         };
         let rivals =

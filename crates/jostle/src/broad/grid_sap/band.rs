@@ -172,8 +172,13 @@ impl<L: CellLists> Band<L> {
 
     /// Follows the changes in every cell that received something.
     pub fn follow(&mut self, task: &mut Task<'_>) -> Result<(), Stop> {
-        for (cell, number) in self.cells.iter_mut().zip(task.cells.clone()) {
-            let changes = task.dealt.of(number);
+        let first = task.cells.start;
+        for number in task.cells.clone() {
+            let place = number - first;
+            if number + 1 < task.cells.end {
+                self.cells[place + 1].fetch(task.dealt.of(number + 1));
+            }
+            let (cell, changes) = (&mut self.cells[place], task.dealt.of(number));
             if changes.is_empty() {
                 continue;
             }

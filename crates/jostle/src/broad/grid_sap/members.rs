@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::aabb::Aabb;
+use crate::simd::prefetch::prefetch_later;
 
-use super::cell::{CellChanges, warm};
+use super::cell::CellChanges;
 
 /// What a number that is not in use holds.
 const NOBODY: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
@@ -81,10 +82,10 @@ impl Members {
         &self.now
     }
 
-    /// Reads all bounds once; the result means nothing.
-    pub fn warm(&self) -> u64 {
-        let word = |aabb: Aabb| u64::from(aabb.min[0].to_bits());
-        warm(&self.then, word) ^ warm(&self.now, word)
+    /// Asks for the memory of all bounds.
+    pub fn fetch(&self) {
+        prefetch_later(&self.then);
+        prefetch_later(&self.now);
     }
 
     /// Bytes held; the table is guessed at one byte an entry beside the entries.

