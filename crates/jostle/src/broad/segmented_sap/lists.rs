@@ -16,9 +16,10 @@ use crate::simd::widest::{Work, widest};
 
 use super::list::{Moves, SegmentedList};
 
-/// Endpoints of a chunk unless the checkpoint sets are large. With 3 000 boxes 128 costs 6 % more,
-/// 64 costs 15 % and 32 costs 35 %; 512 gains 2 to 8 % but makes boxes that come and go dearer.
-pub const CHUNK: usize = 256;
+/// Endpoints of a chunk unless the checkpoint sets are large. With 3 000 boxes 256 costs 2 to 8 %
+/// more, 128 costs 15 %, 64 costs 25 % and 32 costs 45 %; with twenty boxes that come or go in a
+/// step, 128 to 512 cost the same.
+pub const CHUNK: usize = 512;
 
 /// Endpoints of a chunk in lists of a few hundred boxes, which would have two or three large ones.
 const SMALL_CHUNK: usize = 128;
