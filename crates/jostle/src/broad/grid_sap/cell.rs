@@ -179,7 +179,7 @@ pub trait CellLists: Default + Send {
 }
 
 impl CellLists for Lists {
-    const LOCAL_SHARE: usize = 4;
+    const LOCAL_SHARE: usize = 12;
     const CHANGE_WORK: u64 = 20;
 
     fn rebuild(
@@ -236,7 +236,7 @@ impl CellLists for Lists {
 }
 
 impl CellLists for SegmentedLists {
-    const LOCAL_SHARE: usize = 3;
+    const LOCAL_SHARE: usize = 8;
     const CHANGE_WORK: u64 = 60;
 
     fn rebuild(

@@ -88,8 +88,9 @@ impl Default for SapOptions {
     }
 }
 
-/// The local sort is taken where less than one box in so many moved.
-const LOCAL_SHARE: usize = 10;
+/// The local sort is taken where less than one box in so many moved. With 300 to 30 000 boxes the
+/// two are equal at about 7 %.
+const LOCAL_SHARE: usize = 14;
 
 /// See the [module](self).
 pub struct Sap {

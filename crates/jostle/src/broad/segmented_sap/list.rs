@@ -14,6 +14,7 @@
 use crate::aabb::Aabb;
 use crate::broad::endpoint::Endpoint;
 use crate::broad::past::{EventSink, Judge, Stop};
+use crate::broad::sap::lists::sift_left;
 use crate::broad::sap::passing::Passing;
 use crate::simd::prefetch::prefetch_later;
 use crate::simd::probe::Probe;
@@ -48,10 +49,6 @@ pub struct SegmentedList {
     open_total: usize,
     checkpoints: bool,
 }
-
-/// Hints are kept where there are so many boxes. In short lists, of which a grid has thousands,
-/// they gain 3 % of the time for a sixth more memory.
-const HINTED: usize = 1024;
 
 /// Stands for a hint that was never given.
 const NO_HINT: u32 = u32::MAX;
@@ -529,9 +526,7 @@ impl SegmentedList {
         judge: &Judge<'_>,
         sink: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
-        if judge.now().len() >= HINTED {
-            self.hints.resize(judge.now().len(), [NO_HINT; 2]);
-        }
+        self.hints.resize(judge.now().len(), [NO_HINT; 2]);
         // The end that gives way goes first, so that a box is never inside out.
         for [lower, upper] in &moves.right {
             self.move_right(upper, place, judge, sink)?;
@@ -588,18 +583,18 @@ impl SegmentedList {
         judge: &Judge<'_>,
         sink: &mut EventSink<'_>,
     ) -> Result<(), Stop> {
-        let axis = judge.axis(place);
-        let mut before = Endpoint::default();
         for chunk in 0..self.chunks.len() {
-            for at in 0..self.chunks[chunk].len as usize {
-                let endpoint = self.run(chunk)[at].renewed(judge.now(), axis);
-                if endpoint < before {
-                    let mut passing = Passing::leftward(endpoint, place, judge, sink);
-                    self.sift_left((chunk as u32, at as u32), &mut passing)?;
-                } else {
-                    self.write((chunk, at), endpoint);
-                    before = endpoint;
-                }
+            let mut from = 0;
+            loop {
+                let last = chunk.checked_sub(1).and_then(|before| self.run(before).last());
+                let border = last.copied().unwrap_or_default();
+                let run = self.run_mut(chunk);
+                let stopped = sort_run(run, from, border, place, judge, sink)?;
+                self.firsts[chunk] = run[0];
+                let Some(next) = stopped else { break };
+                from = next;
+                let mut passing = Passing::leftward(self.firsts[chunk], place, judge, sink);
+                self.sift_left((chunk as u32, 0), &mut passing)?;
             }
         }
         Ok(())
@@ -714,4 +709,30 @@ impl SegmentedList {
         }
         assert!(total == self.open_total, "the checkpoint sets are miscounted");
     }
+}
+
+/// Global sort of one chunk, from a place of it on. Stops where an end has come to the beginning
+/// of the chunk and belongs before `border`, the last end of the chunk before; returns the place
+/// to go on from.
+#[inline(always)]
+fn sort_run(
+    run: &mut [Endpoint],
+    from: usize,
+    border: Endpoint,
+    place: usize,
+    judge: &Judge<'_>,
+    sink: &mut EventSink<'_>,
+) -> Result<Option<usize>, Stop> {
+    let axis = judge.axis(place);
+    for at in from..run.len() {
+        let endpoint = run[at].renewed(judge.now(), axis);
+        run[at] = endpoint;
+        if at > 0 && run[at - 1] > endpoint {
+            sift_left(run, at, endpoint, place, judge, sink)?;
+        }
+        if run[0] < border {
+            return Ok(Some(at + 1));
+        }
+    }
+    Ok(None)
 }
