@@ -76,6 +76,7 @@ pub(crate) fn solve(
     request: &Request,
     cache: &mut PairCache,
 ) -> Option<Signed> {
+    cache.count_searches(0);
     let offset = b.pose.translation() - a.pose.translation();
     if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
         && offset.length_squared() > 1e-200
@@ -207,7 +208,9 @@ fn convex(
             searches: 0,
         },
     };
-    let answer = ready.answer(request, cache)?;
+    let answer = ready.answer(request, cache);
+    cache.count_searches(ready.cores.searches);
+    let answer = answer?;
     let placed = Signed {
         normal: a.pose.apply_vector(answer.normal),
         on_a: a.pose.apply(answer.on_a),
