@@ -85,9 +85,8 @@ impl<'a> Place<'a> {
     pub fn motions(&self, offset: DVec3, rng: &mut Rng) -> [Motion; 2] {
         let gap = (offset - self.touching).dot(self.normal).max(0.0);
         let way = -self.normal * (gap * between(rng, 0.5, 2.0)) + vector(rng, 0.3 * gap);
-        [0.5, -0.5].map(|share| {
-            Motion::new(-way * share, vector(rng, 0.1)).expect("speeds are finite")
-        })
+        [0.5, -0.5]
+            .map(|share| Motion::new(-way * share, vector(rng, 0.1)).expect("speeds are finite"))
     }
 
     /// A drift and a turn from frame to frame.

@@ -63,7 +63,10 @@ impl Truth {
         let apart = impact.contact.distance;
         match impact.status {
             ImpactStatus::AtStart if self.signed.0 > near => {
-                return Some(format!("it says that they touch at the start, {:e} apart", self.signed.0));
+                return Some(format!(
+                    "it says that they touch at the start, {:e} apart",
+                    self.signed.0
+                ));
             }
             ImpactStatus::Hit if apart > near => {
                 return Some(format!("it says that they touch after {time}, {apart:e} apart"));

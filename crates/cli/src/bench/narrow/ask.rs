@@ -61,13 +61,26 @@ pub struct Way {
 }
 
 impl Way {
-    /// The ways that differ for a course, question by question.
-    pub fn of(kind: &ShapeKind, case: Case, questions: &[Question], methods: &[Method]) -> Vec<Way> {
-        let memories: &[bool] = if case == Case::Moving { &[false, true] } else { &[false] };
+    /// The ways worth a row on a course, question by question.
+    pub fn of(
+        kind: &ShapeKind,
+        case: Case,
+        questions: &[Question],
+        methods: &[Method],
+    ) -> Vec<Way> {
+        // Without closed forms `auto` is GJK and EPA step by step: one row says it.
+        let same = methods.contains(&Method::Auto) && !kind.has_closed_forms();
         let mut ways = Vec::new();
         for &question in questions {
-            for &method in methods.iter().filter(|&&method| is_own(kind, case, question, method)) {
-                ways.extend(memories.iter().map(|&cached| Way { question, method, cached }));
+            for &method in methods {
+                if !answers(question, method, case) || same && method == Method::GjkEpa {
+                    continue;
+                }
+                ways.push(Way { question, method, cached: false });
+                // SAT begins anew each time.
+                if case == Case::Moving && method != Method::GjkSat {
+                    ways.push(Way { question, method, cached: true });
+                }
             }
         }
         ways
@@ -112,8 +125,7 @@ impl Way {
                 }
             }
             Question::Contact => {
-                let found =
-                    narrow::contact_within_cached(a, at_a, b, at_b, 0.0, &options, cache);
+                let found = narrow::contact_within_cached(a, at_a, b, at_b, 0.0, &options, cache);
                 Answer::of_contact(found.as_ref())
             }
             Question::Manifold => {
@@ -126,16 +138,16 @@ impl Way {
     }
 }
 
-/// Whether a way is worth a row: the method can answer this, and not by the same steps as another.
-fn is_own(kind: &ShapeKind, case: Case, question: Question, method: Method) -> bool {
-    match (question, method) {
+/// Whether a method has an answer of its own to a question.
+fn answers(question: Question, method: Method, case: Case) -> bool {
+    match question {
+        Question::Intersects | Question::Distance => method != Method::GjkSat,
+        Question::Contact => true,
+        Question::Manifold => method == Method::Auto,
         // Overlapping shapes have met already, and courses are followed by their frames.
-        (Question::Impact, Method::Auto) => matches!(case, Case::Separated | Case::Touching),
-        (Question::Impact | Question::Manifold, _) => method == Method::Auto,
-        (Question::Contact, _) | (_, Method::Auto) => true,
-        // Without a closed form, `auto` asks ISA-GJK and GJK itself.
-        (_, Method::GjkEpa) => kind.has_closed_forms(),
-        (_, Method::GjkSat) => false,
+        Question::Impact => {
+            method == Method::Auto && matches!(case, Case::Separated | Case::Touching)
+        }
     }
 }
 
@@ -160,7 +172,8 @@ impl View<'_> {
         self.shapes.iter().map(|shape| shape.bounding_radius()).sum()
     }
 
-    fn impact(&self) -> Impact {
+    /// When they first touch within one unit of time.
+    pub fn impact(&self) -> Impact {
         let moving = |side: usize| Moving {
             shape: self.shapes[side],
             pose: &self.poses[side],

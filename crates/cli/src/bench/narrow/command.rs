@@ -49,7 +49,7 @@ pub struct NarrowArgs {
         value_parser = names::positive)]
     passes: usize,
     /// How far moving shapes go in a frame, as a share of their radius, from 0 to 1
-    #[arg(long, default_value = "0.01", requires = "narrow", help_heading = NARROW,
+    #[arg(long, default_value = "0.01", allow_negative_numbers = true, requires = "narrow", help_heading = NARROW,
         value_parser = share)]
     speed: f64,
 }
@@ -121,7 +121,7 @@ fn courses(args: &BenchArgs) -> Result<Vec<(Course, Vec<Way>)>, Failure> {
     list.retain(|(_, ways)| !ways.is_empty());
     if list.is_empty() {
         return Err(Failure::input(
-            "nothing to ask: gjk-sat answers contact alone, gjk-epa also intersects and distance where there are closed forms, and impact is for pairs that are separated or touching",
+            "nothing to ask: gjk-sat answers contact alone, gjk-epa also intersects and distance, auto all; impact is asked of pairs that are separated or touching",
         ));
     }
     Ok(list)

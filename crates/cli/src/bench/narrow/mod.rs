@@ -28,8 +28,9 @@ use ask::{Answer, View, Way};
 /// A pass is repeated until it takes about this long, so that the clock's grain does not count.
 const PASS: Duration = Duration::from_micros(200);
 
-/// Pairs that tell how long a pass will take.
+/// Pairs that tell how long a pass will take, and the time after which fewer tell enough.
 const TRIALS: usize = 3;
+const TRIAL: Duration = Duration::from_millis(100);
 
 /// How the pairs lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,11 +273,15 @@ impl Lane {
 
     /// How long a pass should take, from a few pairs.
     fn expected(&mut self, scene: &PairScene, queries: usize) -> Duration {
-        let start = Instant::now();
+        let (start, mut asked) = (Instant::now(), 0.0f64);
         for (number, view) in views(scene).take(TRIALS) {
             black_box(self.way.ask(&view, &mut self.caches[number]));
+            asked += 1.0;
+            if start.elapsed() > TRIAL {
+                break;
+            }
         }
-        let share = queries as f64 / TRIALS.min(queries).max(1) as f64;
+        let share = queries as f64 / asked.max(1.0);
         Duration::from_secs_f64(start.elapsed().as_secs_f64() * share)
     }
 
@@ -324,5 +329,61 @@ impl Lane {
             early: self.early,
             cut_short: self.cut_short,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ask::Question;
+    use super::*;
+    use jostle::narrow::Method;
+
+    fn course(case: Case) -> Course {
+        let kind = ShapeKind::find("boxes").unwrap();
+        Course { kind, case, pairs: 6, frames: 4, speed: 0.01, seed: 1 }
+    }
+
+    fn ways(case: Case) -> Vec<Way> {
+        let methods = [Method::Auto, Method::GjkEpa, Method::GjkSat];
+        Way::of(course(case).kind, case, &Question::ALL, &methods)
+    }
+
+    #[test]
+    fn every_way_gets_a_row_with_a_time_for_each_pass() {
+        for case in Case::ALL {
+            let outcome = measure(&course(case), &ways(case), 3, None).unwrap();
+            assert_eq!(outcome.rows.len(), ways(case).len());
+            assert!(outcome.rows.iter().all(|row| row.times.len() == 3 && !row.cut_short));
+            assert!(outcome.rows.iter().all(|row| row.times.is_sorted() && row.min_ns() > 0.0));
+        }
+    }
+
+    #[test]
+    fn a_budget_of_nothing_leaves_everything_out() {
+        let ways = ways(Case::Deep);
+        let outcome = measure(&course(Case::Deep), &ways, 3, Some(Duration::ZERO)).unwrap();
+        assert!(outcome.rows.is_empty());
+        assert_eq!(outcome.left_out.len(), ways.len());
+    }
+
+    #[test]
+    fn a_contradiction_is_a_failed_check_that_names_the_pair() {
+        let course = course(Case::Touching);
+        let mut scene = course.scene();
+        let lanes = || ways(Case::Touching).into_iter().map(|way| Lane::new(way, &scene));
+        let mut lanes: Vec<Lane> = lanes().collect();
+        assert!(check(&course, &scene, &mut lanes).is_ok());
+        scene.pairs[4].touches = !scene.pairs[4].touches;
+        let failed = check(&course, &scene, &mut lanes);
+        let Err(Failure::Check(message)) = failed else { panic!("{failed:?}") };
+        assert!(message.starts_with("boxes, touching, seed 1, pair 4, frame 0: "), "{message}");
+    }
+
+    #[test]
+    fn frames_come_one_after_the_other() {
+        let scene = course(Case::Moving).scene();
+        let numbers: Vec<usize> = views(&scene).map(|(number, _)| number).collect();
+        assert_eq!(numbers.len(), course(Case::Moving).queries());
+        assert_eq!(numbers[..8], [0, 1, 2, 3, 4, 5, 0, 1]);
     }
 }

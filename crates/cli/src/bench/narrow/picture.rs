@@ -19,7 +19,8 @@ pub fn draw(rows: &[Row]) -> Result<String, Failure> {
         }
         rest.extend(others);
     }
-    let same = |a: &&Row, b: &&Row| a.course.kind == b.course.kind && a.course.case == b.course.case;
+    let same =
+        |a: &&Row, b: &&Row| a.course.kind == b.course.kind && a.course.case == b.course.case;
     charts.extend(rest.chunk_by(same).map(bars));
     plot::svg(&charts)
 }

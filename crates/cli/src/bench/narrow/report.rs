@@ -82,8 +82,17 @@ pub fn course_table(rows: &[Row]) -> String {
         }
         cells
     });
-    let mut header =
-        vec!["question", "method", "memory", "ratio", "median ns", "min ns", "steps", "hits", "early"];
+    let mut header = vec![
+        "question",
+        "method",
+        "memory",
+        "ratio",
+        "median ns",
+        "min ns",
+        "steps",
+        "hits",
+        "early",
+    ];
     if moving {
         header.push("of cold");
     }
