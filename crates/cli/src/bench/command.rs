@@ -31,8 +31,8 @@ spheres-80, -320, -1280, -5120, -20480 (triangulated), hulls-12, -42, -162, -642
 boxes, capsules, balls, mixed. All answers must agree. Where there is no closed form, auto is GJK
 and EPA. ratio is among ways to answer one question; steps are support searches, or measurements of
 the distance for impact; early counts answers whose error bounds did not meet; of cold is the median
-time with the memory of the last frame over that without. With --json: scene, case, question, method,
-memory, pairs, frames, passes, median_ns, min_ns, steps, hits, early, cached_over_cold, seed.
+time with the memory of the last frame over that without. With --json: scene, case, question,
+method, memory, pairs, frames, passes, median_ns, min_ns, steps, hits, early, cached_over_cold, seed.
 
 Examples:
   jostle bench

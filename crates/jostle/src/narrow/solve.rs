@@ -302,15 +302,19 @@ impl Ready<'_> {
         let axis = self.start(cache, &mut simplex);
         let radius = self.radii[0] + self.radii[1] + request.reach;
         let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
+        if found.end == End::Stalled {
+            // Neither an axis nor a point within the radius proves anything: rims that barely
+            // overlap leave thin triangles. GJK knows a way on, and decides as for distances.
+            return self.iterate(request, cache);
+        }
         cache.keep(&simplex, found.axis, self.cores.hints);
-        let ending = if found.end == End::Stalled { Ending::Stalled } else { Ending::Converged };
         let unmeasured = Signed {
             signed: 0.0,
             normal: DVec3::X,
             on_a: DVec3::ZERO,
             on_b: DVec3::ZERO,
             bound: f64::INFINITY,
-            ending,
+            ending: Ending::Converged,
         };
         found.hit.then_some(unmeasured)
     }

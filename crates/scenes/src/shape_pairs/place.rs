@@ -81,10 +81,11 @@ impl<'a> Place<'a> {
         (offset, gap == 0.0 && scale < 1.0)
     }
 
-    /// Motions that close a gap sooner or later, or miss.
+    /// Motions that close a gap sooner or later, or miss; pairs that nearly touch go anywhere.
     pub fn motions(&self, offset: DVec3, rng: &mut Rng) -> [Motion; 2] {
         let gap = (offset - self.touching).dot(self.normal).max(0.0);
-        let way = -self.normal * (gap * between(rng, 0.5, 2.0)) + vector(rng, 0.3 * gap);
+        let way = -self.normal * (gap * between(rng, 0.5, 2.0))
+            + vector(rng, 0.3 * gap + 0.02 * self.size);
         [0.5, -0.5]
             .map(|share| Motion::new(-way * share, vector(rng, 0.1)).expect("speeds are finite"))
     }

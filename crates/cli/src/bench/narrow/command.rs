@@ -49,8 +49,8 @@ pub struct NarrowArgs {
         value_parser = names::positive)]
     passes: usize,
     /// How far moving shapes go in a frame, as a share of their radius, from 0 to 1
-    #[arg(long, default_value = "0.01", allow_negative_numbers = true, requires = "narrow", help_heading = NARROW,
-        value_parser = share)]
+    #[arg(long, default_value = "0.01", requires = "narrow", help_heading = NARROW,
+        allow_negative_numbers = true, value_parser = share)]
     speed: f64,
 }
 
