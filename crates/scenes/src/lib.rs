@@ -3,6 +3,7 @@
 //! [`Scene`] makes worlds of boxes that are the same bytes on every machine: own random
 //! generator, only operations whose every bit IEEE 754 fixes, one thread. [`FrameReader`] and
 //! [`FrameWriter`] read and write sequences of frames as `.npy` or `.csv`, one frame at a time.
+//! [`PairScene`] makes pairs of shapes for the narrow phase.
 //!
 //! ```
 //! use jostle_scenes::Scene;
@@ -23,6 +24,7 @@ mod math;
 mod motion;
 mod rng;
 mod scene;
+mod shape_pairs;
 
 pub use catalog::{ParamInfo, SceneError, SceneInfo};
 pub use io::{
@@ -31,3 +33,4 @@ pub use io::{
 };
 pub use rng::Rng;
 pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};
+pub use shape_pairs::{PairScene, Placing, ShapeKind, ShapePair};

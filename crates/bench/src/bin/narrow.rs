@@ -1,7 +1,7 @@
 //! Prints the narrow phase's speed beside parry3d-f64's and beside its own cold starts.
 //!
 //! Words on the command line narrow it down: `parry` or `coherent` for one of the tables, and parts
-//! of the names of kinds, as in `narrow coherent "hull 42" box`.
+//! of the names of kinds, as in `narrow coherent hulls-42 boxes`.
 
 use jostle_bench::narrow::{KINDS, against_parry, coherent, table};
 

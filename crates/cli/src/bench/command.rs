@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use jostle::{Algorithm, available_threads};
+use serde_json::Value;
 
+use super::narrow::command::{self as narrow, NarrowArgs};
 use super::predict::frame_time;
 use super::{Course, Entrant, Measured, measure, picture, report};
 use crate::failure::Failure;
@@ -23,11 +25,22 @@ line: scene, n, algorithm, threads, build_ms (first frame, from nothing), median
 (the broad phase's update), step_median_ms (with events), pairs, bytes, frames, stats.
 A file with a single frame is run again and again from nothing.
 
+With --narrow, questions about pairs of shapes are timed: intersects (by ISA-GJK or a closed form),
+distance (GJK), contact (EPA or SAT), manifold, and impact (the time of it). Scenes of shapes:
+spheres-80, -320, -1280, -5120, -20480 (triangulated), hulls-12, -42, -162, -642 (of random points),
+boxes, capsules, balls, mixed. All answers must agree. Where there is no closed form, auto is GJK
+and EPA. ratio is among ways to answer one question; steps are support searches, or measurements of
+the distance for impact; early counts answers whose error bounds did not meet; of cold is the median
+time with the memory of the last frame over that without. With --json: scene, case, question,
+method, memory, pairs, frames, passes, median_ns, min_ns, steps, hits, early, cached_over_cold, seed.
+
 Examples:
   jostle bench
   jostle bench --scene uniform,tenth,still --n 10k,100k --algorithm all
   jostle bench --n 1000,3000,10000,30000 --plot speed.svg --csv speed.csv
-  jostle bench recorded.npy --algorithm auto,sort-sweep --threads 1,2 --json";
+  jostle bench recorded.npy --algorithm auto,sort-sweep --threads 1,2 --json
+  jostle bench --narrow boxes,mixed --case touching,deep
+  jostle bench --narrow all --case moving --question contact --plot moving.svg";
 
 /// Times algorithms on scenes or a file, interleaved, with ratios
 #[derive(Args)]
@@ -44,10 +57,10 @@ pub struct BenchArgs {
     n: Vec<usize>,
     /// Frames of each run
     #[arg(long, value_parser = names::positive, default_value = "30")]
-    frames: usize,
+    pub(super) frames: usize,
     /// The scenes' seed
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
     /// A parameter of the scenes
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -59,7 +72,7 @@ pub struct BenchArgs {
     threads: Vec<usize>,
     /// Prints one JSON object per line
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// Writes the rows as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -69,16 +82,22 @@ pub struct BenchArgs {
     /// Seconds that an algorithm may take for one run, after which it is cut short; algorithms
     /// whose single frame is expected to take a tenth of it are left out
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
-    budget: f64,
+    pub(super) budget: f64,
     /// Leaves nothing out and cuts nothing short
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
+    /// The narrow phase instead.
+    #[command(flatten)]
+    pub(super) narrow: NarrowArgs,
 }
 
 /// Runs the command.
 pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     if !(args.budget >= 0.0 && args.budget <= 1e9) {
         return Err(Failure::input("--budget is a number of seconds from 0 to 1e9"));
+    }
+    if !args.narrow.narrow.is_empty() {
+        return narrow::run(args);
     }
     let entrants = entrants(args)?;
     let courses = courses(args)?;
@@ -91,7 +110,8 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
             break;
         }
     }
-    write_files(args, &rows)?;
+    let objects: Vec<Value> = rows.iter().map(report::object).collect();
+    write_files(args, &report::KEYS, &objects, || picture::draw(&rows))?;
     if interrupt::requested() {
         let message = format!("after {} rows, the last ones over fewer frames", rows.len());
         return Err(Failure::Stopped(message));
@@ -187,16 +207,23 @@ fn print_course(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_files(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
+/// Writes the rows, as the JSON has them, and their picture where they are wanted.
+pub(super) fn write_files(
+    args: &BenchArgs,
+    keys: &[&str],
+    rows: &[Value],
+    draw: impl FnOnce() -> Result<String, Failure>,
+) -> Result<(), Failure> {
     if let Some(path) = &args.csv {
-        let lines: Vec<Vec<String>> = rows.iter().map(report::csv_row).collect();
-        files::write_csv(path, &report::csv_header(), &lines)?;
+        let lines: Vec<Vec<String>> = rows.iter().map(|row| report::cells(row, keys)).collect();
+        let header: Vec<String> = keys.iter().map(|&key| key.to_owned()).collect();
+        files::write_csv(path, &header, &lines)?;
     }
     if let Some(path) = &args.plot {
         if rows.is_empty() {
             return Err(Failure::input("nothing was measured, so there is nothing to plot"));
         }
-        files::write_text(path, &picture::draw(rows)?)?;
+        files::write_text(path, &draw()?)?;
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ use crate::runner::Runner;
 use crate::text::milliseconds;
 
 pub mod command;
+pub mod narrow;
 mod picture;
 mod predict;
 mod report;

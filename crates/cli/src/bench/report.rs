@@ -38,36 +38,32 @@ fn stats(row: &Measured) -> Value {
     Value::Object(stats)
 }
 
-/// The columns of the CSV file; those of the JSON without the algorithms' own counts.
-pub fn csv_header() -> Vec<String> {
-    let names = [
-        "scene",
-        "n",
-        "algorithm",
-        "threads",
-        "build_ms",
-        "median_ms",
-        "min_ms",
-        "p99_ms",
-        "step_median_ms",
-        "pairs",
-        "bytes",
-        "frames",
-        "tests",
-        "swaps",
-    ];
-    names.map(str::to_owned).to_vec()
-}
+/// The columns of the CSV file: the keys of the JSON without the algorithms' own counts.
+pub const KEYS: [&str; 14] = [
+    "scene",
+    "n",
+    "algorithm",
+    "threads",
+    "build_ms",
+    "median_ms",
+    "min_ms",
+    "p99_ms",
+    "step_median_ms",
+    "pairs",
+    "bytes",
+    "frames",
+    "tests",
+    "swaps",
+];
 
-/// A row of the CSV file.
-pub fn csv_row(row: &Measured) -> Vec<String> {
-    let object = object(row);
-    let cell = |value: &Value| match value {
+/// A row of the CSV file from its object: of a value that is not there, an empty cell.
+pub fn cells(object: &Value, keys: &[&str]) -> Vec<String> {
+    let cell = |key: &&str| match object.get(key).unwrap_or(&object["stats"][key]) {
         Value::String(text) => text.clone(),
+        Value::Null => String::new(),
         other => other.to_string(),
     };
-    let find = |name: &String| cell(object.get(name).unwrap_or(&object["stats"][name]));
-    csv_header().iter().map(find).collect()
+    keys.iter().map(cell).collect()
 }
 
 /// Rows of one course, with ratios to the fastest.

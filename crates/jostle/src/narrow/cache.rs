@@ -32,6 +32,8 @@ pub struct PairCache {
     hints: [u32; 2],
     /// From b to a in the frame of the first shape; zero when unknown.
     axis: DVec3,
+    /// Support searches of the last query.
+    searches: u32,
 }
 
 impl Default for PairCache {
@@ -46,9 +48,10 @@ impl PairCache {
         PairCache { remembers: true, ..PairCache::unused() }
     }
 
-    /// For a single query: nothing comes in, nothing is kept.
+    /// For a single query with settings: nothing comes in, and nothing is kept but the count of
+    /// [`PairCache::searches`].
     #[inline]
-    pub(crate) const fn unused() -> PairCache {
+    pub const fn unused() -> PairCache {
         PairCache {
             remembers: false,
             shell: Shell::new(),
@@ -57,7 +60,21 @@ impl PairCache {
             swapped: false,
             hints: [0; 2],
             axis: DVec3::ZERO,
+            searches: 0,
         }
+    }
+
+    /// Support searches of the last query, as a measure of its work: one for each step of GJK and
+    /// ISA-GJK, each corner of EPA and each face of SAT. Closed forms make none. Those for the
+    /// pieces of compounds and for polishing the depth of curved shapes are not counted.
+    pub fn searches(&self) -> u32 {
+        self.searches
+    }
+
+    /// Notes the work of a query.
+    #[inline]
+    pub(crate) fn count_searches(&mut self, searches: u32) {
+        self.searches = searches;
     }
 
     /// Forgets everything.

@@ -76,6 +76,7 @@ pub(crate) fn solve(
     request: &Request,
     cache: &mut PairCache,
 ) -> Option<Signed> {
+    cache.count_searches(0);
     let offset = b.pose.translation() - a.pose.translation();
     if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
         && offset.length_squared() > 1e-200
@@ -207,7 +208,9 @@ fn convex(
             searches: 0,
         },
     };
-    let answer = ready.answer(request, cache)?;
+    let answer = ready.answer(request, cache);
+    cache.count_searches(ready.cores.searches);
+    let answer = answer?;
     let placed = Signed {
         normal: a.pose.apply_vector(answer.normal),
         on_a: a.pose.apply(answer.on_a),
@@ -299,15 +302,19 @@ impl Ready<'_> {
         let axis = self.start(cache, &mut simplex);
         let radius = self.radii[0] + self.radii[1] + request.reach;
         let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
+        if found.end == End::Stalled {
+            // Neither an axis nor a point within the radius proves anything: rims that barely
+            // overlap leave thin triangles. GJK knows a way on, and decides as for distances.
+            return self.iterate(request, cache);
+        }
         cache.keep(&simplex, found.axis, self.cores.hints);
-        let ending = if found.end == End::Stalled { Ending::Stalled } else { Ending::Converged };
         let unmeasured = Signed {
             signed: 0.0,
             normal: DVec3::X,
             on_a: DVec3::ZERO,
             on_b: DVec3::ZERO,
             bound: f64::INFINITY,
-            ending,
+            ending: Ending::Converged,
         };
         found.hit.then_some(unmeasured)
     }

@@ -72,6 +72,8 @@ pub struct Impact {
     pub time: f64,
     /// How the run ended.
     pub status: ImpactStatus,
+    /// Measurements of the distance that were made.
+    pub steps: u32,
     /// The shapes at that time: on impact within [`IMPACT_GAP`] of touching.
     pub contact: Contact,
 }
@@ -103,21 +105,22 @@ impl Moving<'_> {
 pub fn time_of_impact(a: &Moving<'_>, b: &Moving<'_>, duration: f64) -> Impact {
     let gap = IMPACT_GAP * super::solve::size_of(a.shape, b.shape);
     let (options, cache) = (Options::default(), &mut PairCache::default());
-    let mut time = 0.0;
-    for step in 0..STEPS {
+    let (mut time, mut steps) = (0.0, 0);
+    while steps < STEPS {
+        steps += 1;
         let (at_a, at_b) = (a.motion.pose_at(a.pose, time), b.motion.pose_at(b.pose, time));
         let near = closest_points_cached(a.shape, &at_a, b.shape, &at_b, &options, cache);
         // The lower bound of the distance is what may be advanced by.
         let distance = (near.distance - near.bound).max(0.0);
         if near.distance <= gap {
-            let status = if step == 0 { ImpactStatus::AtStart } else { ImpactStatus::Hit };
-            return end(a, b, time, status);
+            let status = if steps == 1 { ImpactStatus::AtStart } else { ImpactStatus::Hit };
+            return end(a, b, time, status, steps);
         }
         let closing = (a.motion.linear - b.motion.linear).dot(near.normal);
         let speed = closing + a.spin(near.normal) + b.spin(near.normal);
         // Written so that a speed that is no number counts as too fast to advance.
         if speed <= 0.0 || distance > speed * (duration - time) {
-            return end(a, b, duration, ImpactStatus::Miss);
+            return end(a, b, duration, ImpactStatus::Miss, steps);
         }
         let next = time + distance / speed;
         if next <= time {
@@ -125,15 +128,16 @@ pub fn time_of_impact(a: &Moving<'_>, b: &Moving<'_>, duration: f64) -> Impact {
         }
         time = next;
     }
-    end(a, b, time, ImpactStatus::StepLimit)
+    end(a, b, time, ImpactStatus::StepLimit, steps)
 }
 
-fn end(a: &Moving<'_>, b: &Moving<'_>, time: f64, status: ImpactStatus) -> Impact {
+fn end(a: &Moving<'_>, b: &Moving<'_>, time: f64, status: ImpactStatus, steps: u32) -> Impact {
     let (at_a, at_b) = (a.motion.pose_at(a.pose, time), b.motion.pose_at(b.pose, time));
     let (options, cache) = (Options::default(), &mut PairCache::default());
     Impact {
         time,
         status,
+        steps,
         contact: contact_cached(a.shape, &at_a, b.shape, &at_b, &options, cache),
     }
 }

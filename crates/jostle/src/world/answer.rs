@@ -92,7 +92,7 @@ impl Task<'_> {
         let shapes = &self.bodies.shapes;
         let one = Moving { shape: &shapes[a], pose: way_a.start(), motion: &of_a };
         let other = Moving { shape: &shapes[b], pose: way_b.start(), motion: &of_b };
-        let Impact { time, status, contact } = narrow::time_of_impact(&one, &other, SPAN);
+        let Impact { time, status, contact, .. } = narrow::time_of_impact(&one, &other, SPAN);
         let turns = way_a.turns() || way_b.turns();
         let closes = turns || (way_a.linear - way_b.linear).dot(contact.normal) > 0.0;
         match status {

@@ -1,19 +1,19 @@
-//! ISA-GJK on one pair of triangulated spheres, by scan and by hill climbing.
+//! ISA-GJK on pairs of triangulated spheres, by scan and by hill climbing.
 
 use std::hint::black_box;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
 use jostle::narrow;
-use jostle::shape::{Hull, Pose, Shape, SupportSearch};
+use jostle::shape::{Hull, Shape, SupportSearch};
+use jostle_scenes::{PairScene, Placing, ShapeKind};
 
 use super::super::{Claim, Lab, Verdict};
 use super::least_ns;
 use crate::failure::Failure;
 use crate::plot::{Axis, Chart, Lines, Series};
 
-/// Poses in which a pair is asked, so that no lucky direction decides.
-const POSES: usize = 16;
+/// Pairs in different poses, so that no lucky direction decides.
+const PAIRS: usize = 16;
 
 struct Row {
     triangles: usize,
@@ -25,9 +25,10 @@ struct Row {
 /// Hill climbing pays, the more the more triangles; touching pairs take longer.
 pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut rows = Vec::new();
-    for subdivisions in 1..=lab.pick(4, 5) {
+    let spheres = ShapeKind::ALL.iter().filter(|kind| kind.triangles().is_some());
+    for kind in spheres.take(lab.pick(4, 5)) {
         lab.check_stop()?;
-        rows.push(measure(subdivisions, lab.pick(3, 9))?);
+        rows.push(measure(kind, lab.pick(3, 9))?);
     }
     write(lab, &rows)?;
     let gain = |row: &Row| (row.apart[0] + row.touching[0]) / (row.apart[1] + row.touching[1]);
@@ -58,26 +59,39 @@ pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     ])
 }
 
-fn measure(subdivisions: u32, repeats: usize) -> Result<Row, Failure> {
-    let points = Hull::icosphere(1.0, subdivisions).map_err(Failure::input)?;
-    let build = |search| Hull::with_search(points.vertices(), search).map_err(Failure::input);
-    let scan = Shape::Hull(Arc::new(build(SupportSearch::Scan)?));
-    let climb = Shape::Hull(Arc::new(build(SupportSearch::Climb)?));
-    let time = |shape: &Shape, gap: f64| least_ns(repeats, 1, || ask(shape, gap)) / POSES as f64;
+fn measure(kind: &ShapeKind, repeats: usize) -> Result<Row, Failure> {
+    let time = |placing: Placing| -> Result<[f64; 2], Failure> {
+        let scene = PairScene::new(kind, placing, PAIRS, 1);
+        let with = |search| -> Result<f64, Failure> {
+            let scene = PairScene { shapes: rebuilt(&scene.shapes, search)?, ..scene.clone() };
+            Ok(least_ns(repeats, 1, || ask(&scene)) / PAIRS as f64)
+        };
+        Ok([with(SupportSearch::Scan)?, with(SupportSearch::Climb)?])
+    };
     Ok(Row {
-        triangles: points.triangles().len(),
-        apart: [time(&scan, 2.2), time(&climb, 2.2)],
-        touching: [time(&scan, 1.6), time(&climb, 1.6)],
+        triangles: kind.triangles().unwrap_or(0),
+        apart: time(Placing::Separated)?,
+        touching: time(Placing::Deep)?,
     })
 }
 
-/// Asks about a pair with its centres this far apart, in all poses.
-fn ask(shape: &Shape, gap: f64) {
-    for k in 0..POSES {
-        let turn = DQuat::from_rotation_y(0.4 * k as f64) * DQuat::from_rotation_x(0.7);
-        let way = turn * DVec3::new(0.6, 0.64, 0.48) * gap;
-        let pose = Pose::new(turn.normalize(), way).expect("a legal pose");
-        black_box(narrow::intersects(shape, &Pose::IDENTITY, shape, &pose));
+/// The same hulls with another support search.
+fn rebuilt(shapes: &[Shape], search: SupportSearch) -> Result<Vec<Shape>, Failure> {
+    let rebuilt = shapes.iter().map(|shape| match shape {
+        Shape::Hull(hull) => {
+            let hull = Hull::with_search(hull.vertices(), search).map_err(Failure::input)?;
+            Ok(Shape::Hull(Arc::new(hull)))
+        }
+        other => Ok(other.clone()),
+    });
+    rebuilt.collect()
+}
+
+/// Asks about all pairs.
+fn ask(scene: &PairScene) {
+    for pair in &scene.pairs {
+        let ([a, b], [at_a, at_b]) = (scene.shapes_of(pair), &pair.frames[0]);
+        black_box(narrow::intersects(a, at_a, b, at_b));
     }
 }
 
