@@ -274,8 +274,10 @@ mod tests {
     fn every_row_runs_and_hits_about_half() {
         for row in against_parry(&KINDS, 200, 1) {
             assert!((0.3..=0.7).contains(&row.hits), "{row:?}");
-            // Pairs with nearly one centre are the hardest for the rival: some boxes differ by more.
-            assert!(row.differing * 10 <= 200, "{row:?}");
+            // The rival says that about one in twenty boxes that overlap deeply do so by nothing.
+            // The library's own tests settle each such case by a reference.
+            let most = if row.kind == "boxes" && row.question == "contact" { 20 } else { 4 };
+            assert!(row.differing <= most, "{row:?}");
         }
     }
 
