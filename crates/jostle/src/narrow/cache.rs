@@ -12,8 +12,10 @@
 //! pieces of compounds start cold.
 
 use super::epa::Shell;
-use super::pair::Cores;
+use super::gjk::Difference;
+use super::pair::{Ball, Cores};
 use super::simplex::Simplex;
+use crate::shape::PoseMatrix;
 use glam::DVec3;
 
 /// The memory of one pair. Keep it from the pair's beginning to its end, and only for that pair.
@@ -32,6 +34,10 @@ pub struct PairCache {
     hints: [u32; 2],
     /// From b to a in the frame of the first shape; zero when unknown.
     axis: DVec3,
+    /// The cores were at least this far apart when b had the pose below.
+    apart: f64,
+    /// The second shape in the frame of the first, for `apart` and the polytope.
+    pose: PoseMatrix,
 }
 
 impl Default for PairCache {
@@ -57,6 +63,8 @@ impl PairCache {
             swapped: false,
             hints: [0; 2],
             axis: DVec3::ZERO,
+            apart: 0.0,
+            pose: PoseMatrix::IDENTITY,
         }
     }
 
@@ -64,6 +72,7 @@ impl PairCache {
     pub fn clear(&mut self) {
         self.count = 0;
         self.axis = DVec3::ZERO;
+        self.apart = 0.0;
         self.shell.clear();
     }
 
@@ -87,6 +96,7 @@ impl PairCache {
         if self.swapped != swapped {
             // The frame of the other shape is not known here: only what has no frame survives.
             self.axis = DVec3::ZERO;
+            self.apart = 0.0;
             self.shell.clear();
             self.hints.swap(0, 1);
             self.ids.iter_mut().for_each(|ids| ids.swap(0, 1));
@@ -112,6 +122,31 @@ impl PairCache {
 
     pub(crate) fn hints(&self) -> [u32; 2] {
         self.hints
+    }
+
+    /// Whether the cores must still be further apart than this, however b got from its last pose
+    /// to this one.
+    #[inline]
+    pub(crate) fn proves_apart(&self, distance: f64, ball: &Ball, pose: &PoseMatrix) -> bool {
+        self.apart > distance && self.apart - ball.moved(&self.pose, pose) > distance
+    }
+
+    /// How far points of b can have moved since the polytope was kept.
+    pub(crate) fn moved(&self, ball: &Ball, pose: &PoseMatrix) -> f64 {
+        ball.moved(&self.pose, pose)
+    }
+
+    /// The pose that the polytope was kept with.
+    pub(crate) fn pose(&self) -> &PoseMatrix {
+        &self.pose
+    }
+
+    /// Remembers the pose, and how far apart the cores are at least.
+    #[inline]
+    pub(crate) fn keep_pose(&mut self, pose: &PoseMatrix, apart: f64) {
+        if self.remembers {
+            (self.pose, self.apart) = (*pose, apart);
+        }
     }
 
     /// Remembers the end of a run.

@@ -111,13 +111,6 @@ pub(crate) struct Cores<'a> {
 }
 
 impl Cores<'_> {
-    /// The corner made of two vertices.
-    pub fn corner(&self, ids: [u32; 2]) -> Option<Corner> {
-        let on_a = self.a.vertex(ids[0])?;
-        let on_b = self.b_in_a.apply(self.b.vertex(ids[1])?);
-        Some(Corner { point: on_a - on_b, on_a, ids })
-    }
-
     pub fn is_polyhedral(&self) -> bool {
         self.a.is_polyhedral() && self.b.is_polyhedral()
     }
@@ -131,6 +124,38 @@ impl Difference for Cores<'_> {
         let local = self.b_in_a.inverse_apply_vector(-direction);
         let on_b = self.b_in_a.apply(self.b.support(local, &mut self.hints[1]));
         Corner { point: on_a - on_b, on_a, ids: self.hints }
+    }
+
+    #[inline]
+    fn corner(&self, ids: [u32; 2]) -> Option<Corner> {
+        let on_a = self.a.vertex(ids[0])?;
+        let on_b = self.b_in_a.apply(self.b.vertex(ids[1])?);
+        Some(Corner { point: on_a - on_b, on_a, ids })
+    }
+}
+
+/// The ball around b that holds it: how far its points can have moved between two frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ball {
+    /// In b's own frame.
+    pub center: DVec3,
+    pub radius: f64,
+}
+
+impl Ball {
+    /// No point of the ball has moved further than this between two poses. The matrix by which a
+    /// turn moves points has the turn's chord twice as singular value, and zero.
+    #[inline]
+    pub fn moved(&self, from: &PoseMatrix, to: &PoseMatrix) -> f64 {
+        let turn = to.rotation - from.rotation;
+        let square = turn.x_axis.length_squared()
+            + turn.y_axis.length_squared()
+            + turn.z_axis.length_squared();
+        let shift = turn * self.center + (to.translation - from.translation);
+        let moved = shift.length() + self.radius * (0.5 * square).sqrt();
+        // For the rounding of both poses, which do not hold exact rotations either.
+        let lever = self.center.length() + self.radius + to.translation.length();
+        moved + 64.0 * f64::EPSILON * lever
     }
 }
 

@@ -8,7 +8,7 @@ use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
 use super::gjk::{self, Difference, End};
-use super::pair::{Core, Cores, must_swap, relative};
+use super::pair::{Ball, Core, Cores, must_swap, relative};
 use super::simplex::Simplex;
 use super::{closed, epa, half_space, isa_gjk, sat, witness};
 use crate::shape::{Pose, Shape};
@@ -178,6 +178,8 @@ struct Ready<'a> {
     size: f64,
     /// From b's center to a's.
     between: DVec3,
+    /// Around b.
+    ball: Ball,
 }
 
 fn convex(
@@ -199,6 +201,7 @@ fn convex(
         radii,
         size,
         between: a.shape.center() - b_in_a.apply(b.shape.center()),
+        ball: Ball { center: b.shape.center(), radius: b.shape.bounding_radius() },
         cores: Cores {
             a: Core::of(a.shape),
             b: Core::of(b.shape),
@@ -293,13 +296,24 @@ impl Ready<'_> {
         if cache.axis() == DVec3::ZERO { self.between } else { cache.axis() }
     }
 
+    /// Whether the last frame's distance, less the motion since, is still above this.
+    #[inline]
+    fn is_known_apart(&self, distance: f64, cache: &PairCache) -> bool {
+        cache.proves_apart(distance + touch_tolerance(self.size), &self.ball, &self.cores.b_in_a)
+    }
+
     /// A certain miss gives no answer, a hit one whose sign alone counts.
     fn boolean(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        let radius = self.radii[0] + self.radii[1] + request.reach;
+        if self.is_known_apart(radius, cache) {
+            return None;
+        }
         let mut simplex = Simplex::default();
         let axis = self.start(cache, &mut simplex);
-        let radius = self.radii[0] + self.radii[1] + request.reach;
         let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
         cache.keep(&simplex, found.axis, self.cores.hints);
+        cache.forget_shell();
+        cache.keep_pose(&self.cores.b_in_a, found.lower);
         let ending = if found.end == End::Stalled { Ending::Stalled } else { Ending::Converged };
         let unmeasured = Signed {
             signed: 0.0,
@@ -313,6 +327,10 @@ impl Ready<'_> {
     }
 
     fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        let radius = self.radii[0] + self.radii[1];
+        if self.is_known_apart(request.reach + radius, cache) {
+            return None;
+        }
         if request.goal == Goal::Contact
             && cache.shell().is_some()
             && let Some(cores) = self.resume(cache)
@@ -321,7 +339,6 @@ impl Ready<'_> {
         }
         let mut simplex = Simplex::default();
         let axis = self.start(cache, &mut simplex);
-        let radius = self.radii[0] + self.radii[1];
         let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
         let limits = gjk::Limits {
             gap: gap * self.size,
@@ -331,6 +348,7 @@ impl Ready<'_> {
         };
         let found = gjk::run(&mut self.cores, &mut simplex, axis, &limits);
         cache.keep(&simplex, found.nearest, self.cores.hints);
+        cache.keep_pose(&self.cores.b_in_a, found.lower);
         let cores = match found.end {
             End::CutOff => return None,
             End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request, cache),
@@ -382,15 +400,19 @@ impl Ready<'_> {
     /// the overlap as well, so that GJK has nothing left to say.
     fn resume(&mut self, cache: &mut PairCache) -> Option<Signed> {
         let limits = self.epa_limits();
-        let view = self.cores.clone();
+        let pose = self.cores.b_in_a;
+        let moved = cache.moved(&self.ball, &pose);
+        let last = Cores { b_in_a: *cache.pose(), ..self.cores.clone() };
+        let before = |ids| last.corner(ids).map(|corner| corner.point);
         let found = POLYTOPE.with_borrow_mut(|polytope| {
             let shell = cache.shell()?;
-            let found = polytope.resume(&mut self.cores, shell, |ids| view.corner(ids), &limits)?;
+            let found = polytope.resume(&mut self.cores, shell, moved, before, &limits)?;
             if let Some(shell) = cache.shell_to_keep() {
-                polytope.save(shell);
+                polytope.save(&found, shell);
             }
             Some(found)
         });
+        cache.keep_pose(&pose, 0.0);
         let Some(found) = found else {
             cache.forget_shell();
             return None;
@@ -417,7 +439,7 @@ impl Ready<'_> {
         let depth = POLYTOPE.with_borrow_mut(|polytope| {
             let depth = polytope.run(&mut self.cores, simplex, &limits);
             if polyhedral && let Some(shell) = cache.shell_to_keep() {
-                polytope.save(shell);
+                polytope.save(&depth, shell);
             }
             depth
         });
