@@ -72,6 +72,7 @@ impl<'a> Core<'a> {
     }
 
     /// The vertex with a number that `support` left; `None` for curved cores and foreign numbers.
+    #[inline]
     pub fn vertex(&self, id: u32) -> Option<DVec3> {
         let signed = |bit: u32, size: f64| if id & bit == 0 { size } else { -size };
         match self {
@@ -126,7 +127,7 @@ impl Difference for Cores<'_> {
         Corner { point: on_a - on_b, on_a, ids: self.hints }
     }
 
-    #[inline]
+    #[inline(always)]
     fn corner(&self, ids: [u32; 2]) -> Option<Corner> {
         let on_a = self.a.vertex(ids[0])?;
         let on_b = self.b_in_a.apply(self.b.vertex(ids[1])?);

@@ -31,10 +31,11 @@ use glam::DVec3;
 #[derive(Clone, Debug, Default)]
 pub struct Shell {
     corners: Vec<[u32; 2]>,
-    /// Dead faces are their own neighbours.
     links: Vec<[u8; 6]>,
-    /// No point of the face is nearer to the origin than this. Minus infinity where unknown.
+    /// No point of the face is nearer to the origin than this: infinite for dead faces, minus
+    /// infinite for those without area.
     rooms: Vec<f32>,
+    has_dead: bool,
     /// The depth at the last frame.
     depth: f64,
 }
@@ -47,7 +48,13 @@ impl Shell {
 
     /// Nothing remembered.
     pub const fn new() -> Shell {
-        Shell { corners: Vec::new(), links: Vec::new(), rooms: Vec::new(), depth: 0.0 }
+        Shell {
+            corners: Vec::new(),
+            links: Vec::new(),
+            rooms: Vec::new(),
+            has_dead: false,
+            depth: 0.0,
+        }
     }
 
     /// Whether nothing is remembered.
@@ -100,14 +107,15 @@ impl Polytope {
         self.clear();
         let nowhere = Corner { point: DVec3::NAN, ..Corner::default() };
         self.corners.extend(shell.corners.iter().map(|&ids| Corner { ids, ..nowhere }));
-        for (face, links) in shell.links.iter().enumerate() {
+        self.links.extend(shell.links.iter().map(|links| {
             let [p, q, r, neighbours @ ..] = links.map(u16::from);
-            let dead = usize::from(neighbours[0]) == face;
-            if dead {
-                self.free.push(face as u16);
-            }
-            self.links.push(Links { corners: [p, q, r], neighbours });
-            self.states.push(if dead { State::Dead } else { State::Stale });
+            Links { corners: [p, q, r], neighbours }
+        }));
+        let state = |&room: &f32| if room == f32::INFINITY { State::Dead } else { State::Stale };
+        self.states.extend(shell.rooms.iter().map(state));
+        if shell.has_dead {
+            let dead = (0..).zip(&self.states).filter(|(_, state)| **state == State::Dead);
+            self.free.extend(dead.map(|(face, _): (u16, _)| face));
         }
         self.distances.extend(shell.rooms.iter().map(|&room| f64::from(room) - moved));
         self.normals.resize(self.links.len(), DVec3::ZERO);
@@ -164,15 +172,16 @@ impl Polytope {
     }
 
     fn save_faces(&self, shell: &mut Shell) {
-        for (face, links) in self.links.iter().enumerate() {
+        shell.links.extend(self.links.iter().map(|links| {
             let Links { corners: [p, q, r], neighbours: [s, t, u] } = *links;
-            let dead = self.states[face] == State::Dead;
-            let first = if dead { face as u16 } else { s };
-            shell.links.push([p, q, r, first, t, u].map(|number| number as u8));
-            let flat = !dead && self.distances[face] == f64::INFINITY;
-            let room = if flat { f64::NEG_INFINITY } else { self.distances[face] };
-            shell.rooms.push(rounded_down(room));
-        }
+            [p, q, r, s, t, u].map(|number| number as u8)
+        }));
+        let room = |(&distance, &state): (&f64, &State)| {
+            let flat = distance == f64::INFINITY && state != State::Dead;
+            if flat { f32::NEG_INFINITY } else { rounded_down(distance) }
+        };
+        shell.rooms.extend(self.distances.iter().zip(&self.states).map(room));
+        shell.has_dead = !self.free.is_empty();
     }
 
     /// Saves only the corners in use and renumbers them in the faces.
