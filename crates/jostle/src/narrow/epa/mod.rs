@@ -161,8 +161,6 @@ pub struct Polytope {
     free: Vec<u16>,
     /// Places of the cone that is being made.
     cone: Vec<u16>,
-    /// New numbers of corners while saving.
-    renumbered: Vec<u8>,
 }
 
 /// Squared sine under which a new face has no area.
@@ -268,7 +266,7 @@ fn plane([p, q, r]: [DVec3; 3]) -> (DVec3, f64) {
     if area <= NO_AREA * first.length_squared() * second.length_squared() {
         return (DVec3::ZERO, f64::INFINITY);
     }
-    let normal = cross / area.sqrt();
+    let normal = cross * (1.0 / area.sqrt());
     (normal, normal.dot(p))
 }
 

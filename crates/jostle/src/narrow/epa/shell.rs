@@ -31,20 +31,20 @@ use glam::DVec3;
 #[derive(Clone, Debug, Default)]
 pub struct Shell {
     corners: Vec<[u32; 2]>,
-    links: Vec<[u8; 6]>,
+    links: Vec<Links>,
     /// No point of the face is nearer to the origin than this: infinite for dead faces, minus
     /// infinite for those without area.
     rooms: Vec<f32>,
     has_dead: bool,
     /// The depth at the last frame.
     depth: f64,
+    /// Most faces before it is cheaper to start anew.
+    most_faces: usize,
 }
 
 impl Shell {
-    /// Larger polytopes are cheaper to grow anew than to place.
+    /// Larger polytopes are not remembered: they would be placed as slowly as grown.
     const MOST_FACES: usize = 240;
-    /// Covered corners stay until there are this many.
-    const MOST_CORNERS: usize = 250;
 
     /// Nothing remembered.
     pub const fn new() -> Shell {
@@ -54,6 +54,7 @@ impl Shell {
             rooms: Vec::new(),
             has_dead: false,
             depth: 0.0,
+            most_faces: 0,
         }
     }
 
@@ -103,27 +104,41 @@ impl Polytope {
         sound.then(|| self.outcome(difference, &bounds, limits))
     }
 
+    /// Takes the faces over without their normals, and the corners without their places.
     fn load(&mut self, shell: &Shell, moved: f64) {
-        self.clear();
-        let nowhere = Corner { point: DVec3::NAN, ..Corner::default() };
-        self.corners.extend(shell.corners.iter().map(|&ids| Corner { ids, ..nowhere }));
-        self.links.extend(shell.links.iter().map(|links| {
-            let [p, q, r, neighbours @ ..] = links.map(u16::from);
-            Links { corners: [p, q, r], neighbours }
-        }));
-        let state = |&room: &f32| if room == f32::INFINITY { State::Dead } else { State::Stale };
-        self.states.extend(shell.rooms.iter().map(state));
-        if shell.has_dead {
-            let dead = (0..).zip(&self.states).filter(|(_, state)| **state == State::Dead);
-            self.free.extend(dead.map(|(face, _): (u16, _)| face));
+        let faces = shell.links.len();
+        self.corners.resize(shell.corners.len(), Corner::default());
+        for (corner, &ids) in self.corners.iter_mut().zip(&shell.corners) {
+            (corner.ids, corner.point.x) = (ids, f64::NAN);
         }
+        self.links.clear();
+        self.links.extend_from_slice(&shell.links);
+        self.normals.resize(faces, DVec3::ZERO);
+        self.distances.clear();
         self.distances.extend(shell.rooms.iter().map(|&room| f64::from(room) - moved));
-        self.normals.resize(self.links.len(), DVec3::ZERO);
-        self.blocks.resize(self.links.len().div_ceil(BLOCK), Block::CHANGED);
+        self.states.clear();
+        self.states.resize(faces, State::Stale);
+        self.blocks.clear();
+        self.blocks.resize(faces.div_ceil(BLOCK), Block::CHANGED);
+        self.free.clear();
+        if shell.has_dead {
+            self.bury();
+        }
+    }
+
+    /// Finds the dead among the faces taken over.
+    fn bury(&mut self) {
+        for (face, state) in self.states.iter_mut().enumerate() {
+            if self.distances[face] == f64::INFINITY {
+                *state = State::Dead;
+                self.free.push(face as u16);
+            }
+        }
     }
 
     /// Places a stale face by the poses of this frame. `None` if the origin is not on its inner side
     /// any more, or its corners are not to be found.
+    #[inline]
     pub(super) fn refresh(&mut self, difference: &impl Difference, face: usize) -> Option<()> {
         let corners = self.links[face].corners;
         for corner in corners {
@@ -157,51 +172,23 @@ impl Polytope {
     /// Remembers the polytope of a depth for the next frame; forgets it when it has grown large or
     /// does not hold the origin.
     pub fn save(&mut self, outcome: &Outcome, shell: &mut Shell) {
+        let living = self.links.len() - self.free.len();
+        if shell.is_empty() {
+            shell.most_faces = (living + living / 2 + 8).min(Shell::MOST_FACES);
+        }
         shell.clear();
         let sound = outcome.end == End::Converged && outcome.lower > 0.0;
-        if !sound || self.links.len() > Shell::MOST_FACES {
+        if !sound || living > shell.most_faces || self.corners.len() > Shell::MOST_FACES {
             return;
         }
         shell.depth = outcome.lower;
-        self.save_faces(shell);
-        if self.corners.len() <= Shell::MOST_CORNERS {
-            shell.corners.extend(self.corners.iter().map(|corner| corner.ids));
-        } else {
-            self.save_living_corners(shell);
-        }
-    }
-
-    fn save_faces(&self, shell: &mut Shell) {
-        shell.links.extend(self.links.iter().map(|links| {
-            let Links { corners: [p, q, r], neighbours: [s, t, u] } = *links;
-            [p, q, r, s, t, u].map(|number| number as u8)
-        }));
+        shell.corners.extend(self.corners.iter().map(|corner| corner.ids));
+        shell.links.extend_from_slice(&self.links);
         let room = |(&distance, &state): (&f64, &State)| {
             let flat = distance == f64::INFINITY && state != State::Dead;
             if flat { f32::NEG_INFINITY } else { rounded_down(distance) }
         };
         shell.rooms.extend(self.distances.iter().zip(&self.states).map(room));
         shell.has_dead = !self.free.is_empty();
-    }
-
-    /// Saves only the corners in use and renumbers them in the faces.
-    #[cold]
-    fn save_living_corners(&mut self, shell: &mut Shell) {
-        const NEW: u8 = u8::MAX;
-        self.renumbered.clear();
-        self.renumbered.resize(self.corners.len(), NEW);
-        for (face, links) in self.links.iter().enumerate() {
-            if self.states[face] == State::Dead {
-                shell.links[face][..3].fill(0);
-                continue;
-            }
-            for (slot, corner) in links.corners.map(usize::from).into_iter().enumerate() {
-                if self.renumbered[corner] == NEW {
-                    self.renumbered[corner] = shell.corners.len() as u8;
-                    shell.corners.push(self.corners[corner].ids);
-                }
-                shell.links[face][slot] = self.renumbered[corner];
-            }
-        }
     }
 }
