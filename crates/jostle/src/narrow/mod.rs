@@ -160,6 +160,7 @@ pub fn contact_within_cached(
     Some(answer.contact(size))
 }
 
+#[inline(always)]
 fn ask(
     a: &Shape,
     pose_a: &Pose,

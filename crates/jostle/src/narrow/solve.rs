@@ -70,6 +70,7 @@ pub(crate) fn size_of(a: &Shape, b: &Shape) -> f64 {
 }
 
 /// Answers in the world's frame. `None`: proven to be further apart than the reach.
+#[inline(always)]
 pub(crate) fn solve(
     a: Placed<'_>,
     b: Placed<'_>,
@@ -114,6 +115,7 @@ fn spheres(
     within(answer, request)
 }
 
+#[inline(always)]
 fn solve_ordered(
     a: Placed<'_>,
     b: Placed<'_>,
@@ -134,12 +136,14 @@ fn solve_ordered(
 }
 
 /// Drops answers beyond the reach.
+#[inline(always)]
 fn within(answer: Signed, request: &Request) -> Option<Signed> {
     (answer.signed <= request.reach).then_some(answer)
 }
 
 /// A compound against anything: the least signed distance over its pieces, the first among equals.
 /// Pieces whose bounding spheres are further away than the best answer are skipped.
+#[inline(never)]
 fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<Signed> {
     let Shape::Compound(parts) = compound.shape else { return None };
     let mut best: Option<Signed> = None;
@@ -150,7 +154,7 @@ fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<
         if spheres_apart(placed, other, request.reach + request.options.margin) {
             continue;
         }
-        let answer = solve(placed, other, &request, &mut PairCache::unused());
+        let answer = solve_piece(placed, other, &request, &mut PairCache::unused());
         if let Some(answer) = answer
             && best.is_none_or(|best| answer.signed < best.signed)
         {
@@ -159,6 +163,17 @@ fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<
         }
     }
     best
+}
+
+/// Solves a pair of pieces, out of line: the recursion ends here.
+#[inline(never)]
+fn solve_piece(
+    a: Placed<'_>,
+    b: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
+    solve(a, b, request, cache)
 }
 
 /// Whether the bounding spheres are further apart than the reach.
@@ -182,6 +197,7 @@ struct Ready<'a> {
     ball: Ball,
 }
 
+#[inline(always)]
 fn convex(
     a: Placed<'_>,
     b: Placed<'_>,
@@ -220,6 +236,7 @@ fn convex(
 }
 
 impl Ready<'_> {
+    #[inline(always)]
     fn answer(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
         if request.options.method == Method::Auto
             && let Some(cores) = self.closed_form()
@@ -237,6 +254,7 @@ impl Ready<'_> {
         self.iterate(request, cache)
     }
 
+    #[inline(always)]
     fn closed_form(&self) -> Option<Signed> {
         let (pose, size) = (&self.cores.b_in_a, self.size);
         match (self.cores.a, self.cores.b) {
@@ -250,6 +268,7 @@ impl Ready<'_> {
         }
     }
 
+    #[inline(never)]
     fn boxes(
         &mut self,
         half_a: DVec3,
@@ -290,7 +309,7 @@ impl Ready<'_> {
     }
 
     /// Fills the simplex of the last frame in and names the axis to start along without one.
-    #[inline]
+    #[inline(always)]
     fn start(&self, cache: &PairCache, simplex: &mut Simplex) -> DVec3 {
         cache.fill(&self.cores, simplex);
         if cache.axis() == DVec3::ZERO { self.between } else { cache.axis() }
@@ -326,6 +345,7 @@ impl Ready<'_> {
         found.hit.then_some(unmeasured)
     }
 
+    #[inline(always)]
     fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
         let radius = self.radii[0] + self.radii[1];
         if self.is_known_apart(request.reach + radius, cache) {
@@ -358,6 +378,7 @@ impl Ready<'_> {
     }
 
     /// The answer of GJK.
+    #[inline(always)]
     fn apart(&self, found: &gjk::Outcome, simplex: &Simplex) -> Signed {
         let (on_a, _) = simplex.witnesses();
         let normal = if found.upper > 0.0 { -found.nearest / found.upper } else { DVec3::X };
@@ -372,6 +393,7 @@ impl Ready<'_> {
     }
 
     /// A run that rounding ended at its goal has converged.
+    #[inline(always)]
     fn ending_of(&self, end: End, gap: f64) -> Ending {
         match end {
             _ if gap <= touch_tolerance(self.size) + self.rounding() => Ending::Converged,
@@ -398,6 +420,7 @@ impl Ready<'_> {
 
     /// The depth from the polytope of the last frame, if it still holds the origin. That proves
     /// the overlap as well, so that GJK has nothing left to say.
+    #[inline(never)]
     fn resume(&mut self, cache: &mut PairCache) -> Option<Signed> {
         let limits = self.epa_limits();
         let pose = self.cores.b_in_a;
@@ -430,6 +453,7 @@ impl Ready<'_> {
     }
 
     /// The depth of the cores, which overlap or touch.
+    #[inline(never)]
     fn depth(&mut self, simplex: &Simplex, request: &Request, cache: &mut PairCache) -> Signed {
         let polyhedral = self.cores.is_polyhedral();
         if polyhedral && request.options.method == Method::GjkSat {
