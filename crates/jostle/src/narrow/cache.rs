@@ -34,6 +34,8 @@ pub struct PairCache {
     hints: [u32; 2],
     /// From b to a in the frame of the first shape; zero when unknown.
     axis: DVec3,
+    /// Whether the last run was content with an axis.
+    cut_off: bool,
     /// The cores were at least this far apart when b had the pose below.
     apart: f64,
     /// The second shape in the frame of the first, for `apart` and the polytope.
@@ -63,6 +65,7 @@ impl PairCache {
             swapped: false,
             hints: [0; 2],
             axis: DVec3::ZERO,
+            cut_off: false,
             apart: 0.0,
             pose: PoseMatrix::IDENTITY,
         }
@@ -72,6 +75,7 @@ impl PairCache {
     pub fn clear(&mut self) {
         self.count = 0;
         self.axis = DVec3::ZERO;
+        self.cut_off = false;
         self.apart = 0.0;
         self.shell.clear();
     }
@@ -96,6 +100,7 @@ impl PairCache {
         if self.swapped != swapped {
             // The frame of the other shape is not known here: only what has no frame survives.
             self.axis = DVec3::ZERO;
+            self.cut_off = false;
             self.apart = 0.0;
             self.shell.clear();
             self.hints.swap(0, 1);
@@ -141,20 +146,55 @@ impl PairCache {
         &self.pose
     }
 
-    /// Remembers the pose, and how far apart the cores are at least.
-    #[inline]
-    pub(crate) fn keep_pose(&mut self, pose: &PoseMatrix, apart: f64) {
+    /// Remembers the pose that the polytope belongs to.
+    pub(crate) fn keep_pose(&mut self, pose: &PoseMatrix) {
         if self.remembers {
-            (self.pose, self.apart) = (*pose, apart);
+            (self.pose, self.apart) = (*pose, 0.0);
         }
+    }
+
+    /// Remembers how far apart the cores are at least. A polytope goes when they are, and else
+    /// stays with its own pose.
+    #[inline]
+    pub(crate) fn keep_distance(&mut self, pose: &PoseMatrix, apart: f64) {
+        if !self.remembers || (apart <= 0.0 && !self.shell.is_empty()) {
+            return;
+        }
+        self.shell.clear();
+        (self.pose, self.apart) = (*pose, apart);
+    }
+
+    /// Whether the last run ended with an axis that parts the shapes, short of their distance.
+    #[inline]
+    pub(crate) fn was_cut_off(&self) -> bool {
+        self.cut_off
+    }
+
+    /// How many corners the last simplex had, and their vertices.
+    #[inline]
+    pub(crate) fn ids(&self) -> &[[u32; 2]] {
+        &self.ids[..usize::from(self.count)]
+    }
+
+    /// Remembers that the last simplex still holds the nearest points.
+    #[inline]
+    pub(crate) fn confirm(&mut self, axis: DVec3, hints: [u32; 2], cut_off: bool) {
+        (self.axis, self.hints, self.cut_off) = (axis, hints, cut_off);
     }
 
     /// Remembers the end of a run.
     #[inline]
-    pub(crate) fn keep(&mut self, simplex: &Simplex, axis: DVec3, hints: [u32; 2]) {
+    pub(crate) fn keep(
+        &mut self,
+        simplex: &Simplex,
+        axis: DVec3,
+        hints: [u32; 2],
+        cut_off: bool,
+    ) {
         if !self.remembers {
             return;
         }
+        self.cut_off = cut_off;
         self.count = simplex.corners().len() as u8;
         for (ids, corner) in self.ids.iter_mut().zip(simplex.corners()) {
             *ids = corner.ids;

@@ -28,7 +28,7 @@
 //! | `pair.rs`, `solve.rs` | canonical order and frame; which method answers |
 //! | `feature.rs`, `clip.rs`, `witness.rs` | faces and edges in contact, and their common points |
 //! | `manifold.rs`, `time_of_impact.rs` | the two questions that build on contacts and distances |
-//! | `cache.rs` | what a pair remembers between frames |
+//! | `cache.rs`, `warm.rs` | what a pair remembers between frames, and the first try with it |
 
 mod answer;
 mod box_box;
@@ -46,6 +46,7 @@ mod sat;
 pub mod simplex;
 mod solve;
 mod time_of_impact;
+mod warm;
 mod witness;
 
 pub use answer::{Closest, Contact, Ending, Intersection, Method, Options, Status, TOUCH};

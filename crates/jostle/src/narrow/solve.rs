@@ -10,7 +10,7 @@ use super::cache::PairCache;
 use super::gjk::{self, Difference, End};
 use super::pair::{Ball, Core, Cores, must_swap, relative};
 use super::simplex::Simplex;
-use super::{closed, epa, half_space, isa_gjk, sat, witness};
+use super::{closed, epa, half_space, isa_gjk, sat, warm, witness};
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
 use std::cell::RefCell;
@@ -330,9 +330,8 @@ impl Ready<'_> {
         let mut simplex = Simplex::default();
         let axis = self.start(cache, &mut simplex);
         let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
-        cache.keep(&simplex, found.axis, self.cores.hints);
-        cache.forget_shell();
-        cache.keep_pose(&self.cores.b_in_a, found.lower);
+        cache.keep(&simplex, found.axis, self.cores.hints, !found.hit);
+        cache.keep_distance(&self.cores.b_in_a, found.lower);
         let ending = if found.end == End::Stalled { Ending::Stalled } else { Ending::Converged };
         let unmeasured = Signed {
             signed: 0.0,
@@ -357,8 +356,6 @@ impl Ready<'_> {
         {
             return Some(cores.grown(self.radii[0], self.radii[1]));
         }
-        let mut simplex = Simplex::default();
-        let axis = self.start(cache, &mut simplex);
         let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
         let limits = gjk::Limits {
             gap: gap * self.size,
@@ -366,13 +363,40 @@ impl Ready<'_> {
             cut_off: request.reach + radius,
             steps: GJK_STEPS,
         };
+        if let Some(known) = warm::verify(&mut self.cores, cache, &limits) {
+            return self.confirm(&known, request, cache);
+        }
+        let mut simplex = Simplex::default();
+        let axis = self.start(cache, &mut simplex);
         let found = gjk::run(&mut self.cores, &mut simplex, axis, &limits);
-        cache.keep(&simplex, found.nearest, self.cores.hints);
-        cache.keep_pose(&self.cores.b_in_a, found.lower);
+        cache.keep(&simplex, found.nearest, self.cores.hints, found.end == End::CutOff);
+        cache.keep_distance(&self.cores.b_in_a, found.lower);
         let cores = match found.end {
             End::CutOff => return None,
             End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request, cache),
             _ => self.apart(&found, &simplex),
+        };
+        within(cores.grown(self.radii[0], self.radii[1]), request)
+    }
+
+    /// The answer when the features of the last frame are still the nearest.
+    #[inline(always)]
+    fn confirm(
+        &self,
+        known: &warm::Known,
+        request: &Request,
+        cache: &mut PairCache,
+    ) -> Option<Signed> {
+        cache.confirm(known.nearest, self.cores.hints, known.on_a.is_none());
+        cache.keep_distance(&self.cores.b_in_a, known.lower);
+        let point = known.on_a?;
+        let cores = Signed {
+            signed: known.upper,
+            normal: -known.nearest / known.upper,
+            on_a: point,
+            on_b: point,
+            bound: known.upper - known.lower + self.rounding(),
+            ending: Ending::Converged,
         };
         within(cores.grown(self.radii[0], self.radii[1]), request)
     }
@@ -435,7 +459,7 @@ impl Ready<'_> {
             }
             Some(found)
         });
-        cache.keep_pose(&pose, 0.0);
+        cache.keep_pose(&pose);
         let Some(found) = found else {
             cache.forget_shell();
             return None;
