@@ -155,13 +155,13 @@ impl Ball {
         let shift = turn * self.center + (to.translation - from.translation);
         let moved = shift.length() + self.radius * (0.5 * square).sqrt();
         // For the rounding of both poses, which do not hold exact rotations either.
-        let lever = self.center.length() + self.radius + to.translation.length();
+        let lever = self.center.abs().element_sum() + self.radius + to.translation.abs().element_sum();
         moved + 64.0 * f64::EPSILON * lever
     }
 }
 
 /// The pose of b as a's frame sees it. The translations are subtracted before anything else.
-#[inline]
+#[inline(always)]
 pub(crate) fn relative(pose_a: &Pose, pose_b: &Pose) -> PoseMatrix {
     let inverse = pose_a.rotation().conjugate();
     PoseMatrix {

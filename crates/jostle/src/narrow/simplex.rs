@@ -280,7 +280,7 @@ fn on_tetrahedron(p: DVec3, q: DVec3, r: DVec3, s: DVec3) -> Option<Nearest> {
 /// The nearest point of an edge or a triangle together with the weights of its corners, where it
 /// lies inside; nothing elsewhere and in degenerate ones.
 pub(super) mod foot_inside {
-    use super::{THIN, across, smallest};
+    use super::{FLAT_VOLUME, THIN, across, smallest};
     use glam::DVec3;
 
     #[inline(always)]
@@ -311,6 +311,24 @@ pub(super) mod foot_inside {
         let (at_p, at_q) = (at_p * share, at_q * share);
         let height = smallest(p, q, r).dot(normal) * share;
         Some((normal * height, [at_p, at_q, 1.0 - at_p - at_q]))
+    }
+
+    /// The weights alone: the nearest point is the origin.
+    #[inline(always)]
+    pub(crate) fn tetrahedron(p: DVec3, q: DVec3, r: DVec3, s: DVec3) -> Option<[f64; 4]> {
+        let (to_p, to_q, to_r) = (p - s, q - s, r - s);
+        let (across_r, across_p, across_q) = (to_p.cross(to_q), to_q.cross(to_r), to_r.cross(to_p));
+        let volume = across_r.dot(to_r);
+        let span = (to_p.length_squared() * to_q.length_squared()).sqrt() * to_r.length();
+        if volume.abs() <= FLAT_VOLUME * span {
+            return None;
+        }
+        let share = -1.0 / volume;
+        let (at_p, at_q, at_r) =
+            (s.dot(across_p) * share, s.dot(across_q) * share, s.dot(across_r) * share);
+        let at_s = 1.0 - at_p - at_q - at_r;
+        let inside = at_p >= 0.0 && at_q >= 0.0 && at_r >= 0.0 && at_s >= 0.0;
+        inside.then_some([at_p, at_q, at_r, at_s])
     }
 }
 

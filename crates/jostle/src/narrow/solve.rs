@@ -213,11 +213,16 @@ fn convex(
         return within(answer.with_other_point(), request);
     }
     let b_in_a = relative(a.pose, b.pose);
+    let ball = Ball { center: b.shape.center(), radius: b.shape.bounding_radius() };
+    let beyond = request.reach + radii[0] + radii[1] + touch_tolerance(size);
+    if cache.proves_apart(beyond, &ball, &b_in_a) {
+        return None;
+    }
     let mut ready = Ready {
         radii,
         size,
-        between: a.shape.center() - b_in_a.apply(b.shape.center()),
-        ball: Ball { center: b.shape.center(), radius: b.shape.bounding_radius() },
+        between: a.shape.center() - b_in_a.apply(ball.center),
+        ball,
         cores: Cores {
             a: Core::of(a.shape),
             b: Core::of(b.shape),
@@ -315,18 +320,9 @@ impl Ready<'_> {
         if cache.axis() == DVec3::ZERO { self.between } else { cache.axis() }
     }
 
-    /// Whether the last frame's distance, less the motion since, is still above this.
-    #[inline]
-    fn is_known_apart(&self, distance: f64, cache: &PairCache) -> bool {
-        cache.proves_apart(distance + touch_tolerance(self.size), &self.ball, &self.cores.b_in_a)
-    }
-
     /// A certain miss gives no answer, a hit one whose sign alone counts.
     fn boolean(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
         let radius = self.radii[0] + self.radii[1] + request.reach;
-        if self.is_known_apart(radius, cache) {
-            return None;
-        }
         let mut simplex = Simplex::default();
         let axis = self.start(cache, &mut simplex);
         let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
@@ -347,9 +343,6 @@ impl Ready<'_> {
     #[inline(always)]
     fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
         let radius = self.radii[0] + self.radii[1];
-        if self.is_known_apart(request.reach + radius, cache) {
-            return None;
-        }
         if request.goal == Goal::Contact
             && cache.shell().is_some()
             && let Some(cores) = self.resume(cache)
@@ -363,6 +356,11 @@ impl Ready<'_> {
             cut_off: request.reach + radius,
             steps: GJK_STEPS,
         };
+        if request.goal == Goal::Distance
+            && let Some(on_a) = warm::still_overlaps(&self.cores, cache)
+        {
+            return Some(self.overlapping(on_a));
+        }
         if let Some(known) = warm::verify(&mut self.cores, cache, &limits) {
             return self.confirm(&known, request, cache);
         }
@@ -377,6 +375,19 @@ impl Ready<'_> {
             _ => self.apart(&found, &simplex),
         };
         within(cores.grown(self.radii[0], self.radii[1]), request)
+    }
+
+    /// The answer to the distance of cores that overlap: normal and points mean nothing.
+    fn overlapping(&self, on_a: DVec3) -> Signed {
+        let cores = Signed {
+            signed: 0.0,
+            normal: DVec3::X,
+            on_a,
+            on_b: on_a,
+            bound: self.rounding(),
+            ending: Ending::Converged,
+        };
+        cores.grown(self.radii[0], self.radii[1])
     }
 
     /// The answer when the features of the last frame are still the nearest.

@@ -48,6 +48,18 @@ pub(crate) fn verify(
     converged.then_some(Known { nearest, upper, lower, on_a: Some(on_a) })
 }
 
+/// Whether the last tetrahedron still holds the origin, and then a point that both shapes share,
+/// on a.
+#[inline(always)]
+pub(crate) fn still_overlaps(cores: &Cores<'_>, cache: &PairCache) -> Option<DVec3> {
+    let [p, q, r, s] = *cache.ids() else { return None };
+    let (p, q) = (cores.corner(p)?, cores.corner(q)?);
+    let (r, s) = (cores.corner(r)?, cores.corner(s)?);
+    let [at_p, at_q, at_r, at_s] =
+        foot_inside::tetrahedron(p.point, q.point, r.point, s.point)?;
+    Some(p.on_a * at_p + q.on_a * at_q + r.on_a * at_r + s.on_a * at_s)
+}
+
 /// One search along the last axis.
 #[inline(always)]
 fn still_cut_off(cores: &mut Cores<'_>, axis: DVec3, limits: &Limits) -> Option<Known> {
