@@ -44,7 +44,7 @@ impl<'a> Core<'a> {
     }
 
     /// The furthest point and its vertex.
-    #[inline]
+    #[inline(always)]
     pub fn support(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
         match self {
             Core::Point => DVec3::ZERO,
@@ -72,7 +72,7 @@ impl<'a> Core<'a> {
     }
 
     /// The vertex with a number that `support` left; `None` for curved cores and foreign numbers.
-    #[inline]
+    #[inline(always)]
     pub fn vertex(&self, id: u32) -> Option<DVec3> {
         let signed = |bit: u32, size: f64| if id & bit == 0 { size } else { -size };
         match self {

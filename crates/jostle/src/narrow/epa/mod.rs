@@ -64,6 +64,8 @@ pub struct Outcome {
     pub on_a: DVec3,
     /// Why it ended; never `Overlap` or `CutOff`.
     pub end: End,
+    /// The nearest face of the polytope.
+    nearest: usize,
 }
 
 /// What growing found: the outcome without its point.
@@ -203,7 +205,7 @@ impl Polytope {
         for corner in self.foot(difference, bounds, limits) {
             face.push(self.corners[usize::from(corner)]);
         }
-        Outcome { normal, upper, lower, on_a: face.witnesses().0, end }
+        Outcome { normal, upper, lower, on_a: face.witnesses().0, end, nearest: bounds.nearest }
     }
 
     /// The face that holds the foot of the shortest way. A facet may be cut into several faces in

@@ -90,7 +90,7 @@ impl Polytope {
             face.push(corner);
         }
         let on_a = face.witnesses().0;
-        Outcome { normal, upper, lower: upper.min(0.0), on_a, end: End::Converged }
+        Outcome { normal, upper, lower: upper.min(0.0), on_a, end: End::Converged, nearest: 0 }
     }
 
     fn seed_faces(&mut self) {
