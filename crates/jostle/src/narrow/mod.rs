@@ -23,8 +23,9 @@
 //! |---|---|
 //! | `gjk.rs`, `simplex.rs` | distance of any convex pair |
 //! | `isa_gjk.rs` | yes or no by a separating axis |
-//! | `epa.rs`, `sat.rs` | depth, by growing a polytope or by trying all axes |
+//! | `epa/`, `sat.rs` | depth, by growing a polytope or by trying all axes |
 //! | `closed.rs`, `box_box.rs`, `half_space.rs` | closed forms |
+//! | `coaxial.rs` | depth of bodies of revolution on one axis |
 //! | `pair.rs`, `solve.rs` | canonical order and frame; which method answers |
 //! | `feature.rs`, `clip.rs`, `witness.rs` | faces and edges in contact, and their common points |
 //! | `manifold.rs`, `time_of_impact.rs` | the two questions that build on contacts and distances |
@@ -35,6 +36,7 @@ mod box_box;
 mod cache;
 mod clip;
 mod closed;
+mod coaxial;
 pub mod epa;
 mod feature;
 pub mod gjk;

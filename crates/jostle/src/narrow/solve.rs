@@ -10,7 +10,7 @@ use super::cache::PairCache;
 use super::gjk::{self, Difference, End};
 use super::pair::{Ball, Core, Cores, must_swap, relative};
 use super::simplex::Simplex;
-use super::{closed, epa, half_space, isa_gjk, sat, warm, witness};
+use super::{closed, coaxial, epa, half_space, isa_gjk, sat, warm, witness};
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
 use std::cell::RefCell;
@@ -123,10 +123,10 @@ fn solve_ordered(
     cache: &mut PairCache,
 ) -> Option<Signed> {
     if let Shape::Compound(_) = b.shape {
-        return pieces(b, a, request).map(Signed::mirrored);
+        return pieces(b, a, request, cache).map(Signed::mirrored);
     }
     match a.shape {
-        Shape::Compound(_) => pieces(a, b, request),
+        Shape::Compound(_) => pieces(a, b, request, cache),
         Shape::HalfSpace { normal, offset } => {
             let answer = half_space::half_space_any(*normal, *offset, a.pose, b.shape, b.pose);
             within(answer.grown(0.0, request.options.margin).with_other_point(), request)
@@ -144,17 +144,23 @@ fn within(answer: Signed, request: &Request) -> Option<Signed> {
 /// A compound against anything: the least signed distance over its pieces, the first among equals.
 /// Pieces whose bounding spheres are further away than the best answer are skipped.
 #[inline(never)]
-fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<Signed> {
+fn pieces(
+    compound: Placed<'_>,
+    other: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
     let Shape::Compound(parts) = compound.shape else { return None };
     let mut best: Option<Signed> = None;
     let mut request = *request;
-    for piece in parts.pieces() {
+    let mut caches = cache.pieces();
+    for (number, piece) in (0..).zip(parts.pieces()) {
         let pose = compound.pose.compose(&piece.pose);
         let placed = Placed { shape: &piece.shape, pose: &pose };
         if spheres_apart(placed, other, request.reach + request.options.margin) {
             continue;
         }
-        let answer = solve_piece(placed, other, &request, &mut PairCache::unused());
+        let answer = solve_piece(placed, other, &request, caches.of(number));
         if let Some(answer) = answer
             && best.is_none_or(|best| answer.signed < best.signed)
         {
@@ -162,6 +168,7 @@ fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<
             request.reach = answer.signed.max(0.0);
         }
     }
+    caches.finish();
     best
 }
 
@@ -495,13 +502,9 @@ impl Ready<'_> {
             return self.depth_by_axes();
         }
         let limits = self.epa_limits();
-        let depth = POLYTOPE.with_borrow_mut(|polytope| {
-            let depth = polytope.run(&mut self.cores, simplex, &limits);
-            if polyhedral && let Some(shell) = cache.shell_to_keep() {
-                polytope.save(&depth, shell);
-            }
-            depth
-        });
+        let round = !polyhedral && request.options.method == Method::Auto;
+        let coaxial = round.then(|| coaxial::run(&mut self.cores, self.size, &limits)).flatten();
+        let depth = coaxial.unwrap_or_else(|| self.grown_depth(simplex, &limits, cache));
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes();
         }
@@ -518,6 +521,24 @@ impl Ready<'_> {
             bound: upper - depth.lower + self.rounding(),
             ending: self.ending_of(depth.end, upper - depth.lower),
         }
+    }
+
+    /// The depth by EPA.
+    fn grown_depth(
+        &mut self,
+        simplex: &Simplex,
+        limits: &epa::Limits,
+        cache: &mut PairCache,
+    ) -> epa::Outcome {
+        POLYTOPE.with_borrow_mut(|polytope| {
+            let depth = polytope.run(&mut self.cores, simplex, limits);
+            if self.cores.is_polyhedral()
+                && let Some(shell) = cache.shell_to_keep()
+            {
+                polytope.save(&depth, shell);
+            }
+            depth
+        })
     }
 
     /// Improves normal and points of curved shapes, and a depth whose bounds did not meet. Bodies of

@@ -76,9 +76,9 @@ impl PairStates {
     }
 }
 
-/// False for closed forms of spheres and half-spaces, and for compounds, whose pieces are asked cold.
+/// False for closed forms of spheres and half-spaces.
 fn remembers(a: &Shape, b: &Shape) -> bool {
-    let never = |shape: &Shape| matches!(shape, Shape::HalfSpace { .. } | Shape::Compound(_));
+    let never = |shape: &Shape| matches!(shape, Shape::HalfSpace { .. });
     let ball = |shape: &Shape| matches!(shape, Shape::Sphere { .. });
     !(never(a) || never(b) || (ball(a) && ball(b)))
 }

@@ -65,7 +65,7 @@ pub struct Outcome {
     /// Why it ended; never `Overlap` or `CutOff`.
     pub end: End,
     /// The nearest face of the polytope.
-    nearest: usize,
+    pub(super) nearest: usize,
 }
 
 /// What growing found: the outcome without its point.
