@@ -11,8 +11,12 @@ use jostle::{Aabb, Algorithm, Body, BodyId, BoxError, Filter, Pair, Workers, Wor
 use jostle_scenes::Scene;
 use proptest::prelude::*;
 
-const BODIES: usize = 32;
+/// Enough for hundreds of touches a step and for all workers to have some; the loop over all pairs of
+/// every tenth step takes most of the time.
+const BODIES: usize = 256;
 const STEPS: u64 = 300;
+/// Every so many steps all pairs are asked one by one.
+const ORACLE: u64 = 10;
 
 fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::from_translation(DVec3::new(x, y, z)).unwrap()
@@ -148,7 +152,9 @@ fn run_scene(name: &str, params: &[(&str, f64)]) -> (usize, usize) {
         }
         ledger.follow(worlds[0].last_step());
         let told: Vec<Pair> = ledger.touching.iter().copied().collect();
-        assert_eq!(told, all_pairs(&worlds[0]).0, "{name}, step {frame}");
+        if frame % ORACLE == 0 || frame + 1 == STEPS {
+            assert_eq!(told, all_pairs(&worlds[0]).0, "{name}, step {frame}");
+        }
         touches += told.len();
         pairs += worlds[0].stats().pairs;
         scene.advance();
@@ -201,6 +207,9 @@ fn every_scene_runs_with_balanced_events_and_the_same_bytes_on_all_threads() {
     let (mut touches, mut pairs) = (0, 0);
     for info in Scene::list() {
         let (found, of) = run_scene(info.name, &[]);
+        // Still bodies do not meet each other; everywhere else something touches in most steps.
+        let expected = if info.name == "still" { 0 } else { STEPS };
+        assert!(found as u64 >= expected, "{}: only {found} touches in all steps", info.name);
         touches += found;
         pairs += of;
     }

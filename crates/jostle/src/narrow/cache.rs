@@ -245,13 +245,7 @@ impl PairCache {
 
     /// Remembers the end of a run.
     #[inline]
-    pub(crate) fn keep(
-        &mut self,
-        simplex: &Simplex,
-        axis: DVec3,
-        hints: [u32; 2],
-        cut_off: bool,
-    ) {
+    pub(crate) fn keep(&mut self, simplex: &Simplex, axis: DVec3, hints: [u32; 2], cut_off: bool) {
         if !self.remembers {
             return;
         }

@@ -51,8 +51,8 @@ pub(crate) fn run(cores: &mut Cores<'_>, size: f64, limits: &Limits) -> Option<O
     let mut chain = [DVec2::Y, DVec2::X, DVec2::NEG_Y].map(|d| plane.support(cores, d)).to_vec();
     // The axis belongs to the area, at all heights between.
     (chain[0].point.x, chain[2].point.x) = (0.0, 0.0);
-    let thin = chain[1].point.x <= limits.flat
-        || chain[0].point.y - chain[2].point.y <= limits.flat;
+    let thin =
+        chain[1].point.x <= limits.flat || chain[0].point.y - chain[2].point.y <= limits.flat;
     if thin {
         return None;
     }
@@ -120,6 +120,27 @@ impl Plane {
         }
         Some(best)
     }
+}
+
+/// Turns a normal about the axis to where the depth is least, for bodies of revolution that nearly
+/// have one axis. There the depth is a sine of the angle about it, whose wave is as small as the
+/// bodies are off: four looks around tell where its trough is, while a descent has next to no slope.
+pub(crate) fn turned(cores: &mut Cores<'_>, normal: DVec3, depth: f64) -> (DVec3, f64) {
+    let (Some(of_a), Some(of_b)) = (axis_of(&cores.a), axis_of(&cores.b)) else {
+        return (normal, depth);
+    };
+    let axis = if of_a == DVec3::ZERO { cores.b_in_a.apply_vector(of_b) } else { of_a };
+    let along = axis * normal.dot(axis);
+    let (first, second) = (normal - along, axis.cross(normal));
+    let mut depth_along = |normal: DVec3| cores.support(normal).point.dot(normal);
+    let cosine = depth_along(along + first) - depth_along(along - first);
+    let sine = depth_along(along + second) - depth_along(along - second);
+    let Some(trough) = (-first * cosine - second * sine).try_normalize() else {
+        return (normal, depth);
+    };
+    let turned = along + trough * first.length();
+    let found = depth_along(turned);
+    if found < depth { (turned.normalize(), found) } else { (normal, depth) }
 }
 
 /// The axis that a core turns about, zero if it is round from all sides; nothing for other cores.

@@ -155,7 +155,8 @@ impl Ball {
         let shift = turn * self.center + (to.translation - from.translation);
         let moved = shift.length() + self.radius * (0.5 * square).sqrt();
         // For the rounding of both poses, which do not hold exact rotations either.
-        let lever = self.center.abs().element_sum() + self.radius + to.translation.abs().element_sum();
+        let lever =
+            self.center.abs().element_sum() + self.radius + to.translation.abs().element_sum();
         moved + 64.0 * f64::EPSILON * lever
     }
 }

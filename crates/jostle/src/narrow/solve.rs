@@ -335,7 +335,9 @@ impl Ready<'_> {
         let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
         cache.keep(&simplex, found.axis, self.cores.hints, !found.hit);
         cache.keep_distance(&self.cores.b_in_a, found.lower);
-        let ending = if found.end == End::Stalled { Ending::Stalled } else { Ending::Converged };
+        let stalled = found.end == End::Stalled;
+        let hit = if stalled { self.decide(radius) } else { found.hit };
+        let ending = if stalled { Ending::Stalled } else { Ending::Converged };
         let unmeasured = Signed {
             signed: 0.0,
             normal: DVec3::X,
@@ -344,7 +346,31 @@ impl Ready<'_> {
             bound: f64::INFINITY,
             ending,
         };
-        found.hit.then_some(unmeasured)
+        hit.then_some(unmeasured)
+    }
+
+    /// What a contact query would say where the search for an axis stalls: needles a billion times as
+    /// long as the other shape.
+    #[cold]
+    fn decide(&mut self, radius: f64) -> bool {
+        let limits = self.gjk_limits(radius);
+        let found = gjk::run(&mut self.cores, &mut Simplex::default(), self.between, &limits);
+        match found.end {
+            End::Overlap => true,
+            End::CutOff => false,
+            _ => found.upper <= radius,
+        }
+    }
+
+    #[inline(always)]
+    fn gjk_limits(&self, cut_off: f64) -> gjk::Limits {
+        let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
+        gjk::Limits {
+            gap: gap * self.size,
+            touch: touch_tolerance(self.size),
+            cut_off,
+            steps: GJK_STEPS,
+        }
     }
 
     #[inline(always)]
@@ -356,13 +382,7 @@ impl Ready<'_> {
         {
             return Some(cores.grown(self.radii[0], self.radii[1]));
         }
-        let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
-        let limits = gjk::Limits {
-            gap: gap * self.size,
-            touch: touch_tolerance(self.size),
-            cut_off: request.reach + radius,
-            steps: GJK_STEPS,
-        };
+        let limits = self.gjk_limits(request.reach + radius);
         if request.goal == Goal::Distance
             && let Some(on_a) = warm::still_overlaps(&self.cores, cache)
         {
@@ -548,6 +568,7 @@ impl Ready<'_> {
     /// Moved just out along the normal, the shapes have a distance, and its normal is at least as
     /// short a way: `depth' <= (depth + out) cos - out`.
     fn descend(&mut self, normal: DVec3, upper: f64, on_a: DVec3) -> (DVec3, f64, DVec3) {
+        let (normal, upper) = coaxial::turned(&mut self.cores, normal, upper);
         let mut best = (normal, upper, on_a);
         let out = 1e-3 * self.size;
         let limits = gjk::Limits {

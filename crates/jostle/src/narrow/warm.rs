@@ -27,11 +27,7 @@ pub(crate) struct Known {
 
 /// The distance if the last frame's features still give it, within the same limits as GJK's.
 #[inline(always)]
-pub(crate) fn verify(
-    cores: &mut Cores<'_>,
-    cache: &PairCache,
-    limits: &Limits,
-) -> Option<Known> {
+pub(crate) fn verify(cores: &mut Cores<'_>, cache: &PairCache, limits: &Limits) -> Option<Known> {
     if cache.was_cut_off() {
         return still_cut_off(cores, cache.axis(), limits);
     }
@@ -55,8 +51,7 @@ pub(crate) fn still_overlaps(cores: &Cores<'_>, cache: &PairCache) -> Option<DVe
     let [p, q, r, s] = *cache.ids() else { return None };
     let (p, q) = (cores.corner(p)?, cores.corner(q)?);
     let (r, s) = (cores.corner(r)?, cores.corner(s)?);
-    let [at_p, at_q, at_r, at_s] =
-        foot_inside::tetrahedron(p.point, q.point, r.point, s.point)?;
+    let [at_p, at_q, at_r, at_s] = foot_inside::tetrahedron(p.point, q.point, r.point, s.point)?;
     Some(p.on_a * at_p + q.on_a * at_q + r.on_a * at_r + s.on_a * at_s)
 }
 
@@ -83,8 +78,7 @@ fn foot(cores: &Cores<'_>, ids: &[[u32; 2]]) -> Option<(DVec3, DVec3)> {
         }
         [p, q, r] => {
             let (p, q, r) = (cores.corner(p)?, cores.corner(q)?, cores.corner(r)?);
-            let (nearest, [at_p, at_q, at_r]) =
-                foot_inside::triangle(p.point, q.point, r.point)?;
+            let (nearest, [at_p, at_q, at_r]) = foot_inside::triangle(p.point, q.point, r.point)?;
             Some((nearest, p.on_a * at_p + q.on_a * at_q + r.on_a * at_r))
         }
         _ => None,

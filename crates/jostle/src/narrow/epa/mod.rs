@@ -211,12 +211,7 @@ impl Polytope {
     /// The face that holds the foot of the shortest way. A facet may be cut into several faces in
     /// one plane, all equally near; only one of them holds it. Opposite facets may be equally near
     /// too, so that only faces along the normal count.
-    fn foot(
-        &mut self,
-        difference: &impl Difference,
-        bounds: &Bounds,
-        limits: &Limits,
-    ) -> [u16; 3] {
+    fn foot(&mut self, difference: &impl Difference, bounds: &Bounds, limits: &Limits) -> [u16; 3] {
         let last = bounds.nearest;
         if self.looks_along(last, bounds.normal) && self.way(self.links[last].corners).1 == 0b111 {
             return self.links[last].corners;
