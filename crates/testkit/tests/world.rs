@@ -48,8 +48,10 @@ fn shape(kind: usize, half: DVec3) -> Shape {
 }
 
 fn center_and_half(aabb: &Aabb) -> (DVec3, DVec3) {
-    // Shapes are finite: an infinite box gets one that reaches far beyond everything else.
-    let finite = |bound: f32| f64::from(bound).clamp(-1e9, 1e9);
+    // Shapes are finite: an infinite box gets one that reaches far beyond everything else. Not a billion
+    // times as far: curved shapes are certain to a millionth of the size at best, and two questions
+    // may then differ about a gap of 1e-10 of it.
+    let finite = |bound: f32| f64::from(bound).clamp(-1e4, 1e4);
     let (min, max) = (aabb.min.map(finite), aabb.max.map(finite));
     ((DVec3::from(min) + DVec3::from(max)) / 2.0, (DVec3::from(max) - DVec3::from(min)) / 2.0)
 }
@@ -133,6 +135,14 @@ fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
     (touching, asked)
 }
 
+/// What there is to know of a pair that should touch and does not, or the other way round.
+fn tell(world: &World, pair: Pair) -> String {
+    let side = |id: BodyId| (world.shape(id).unwrap(), world.pose(id).unwrap());
+    let ((a, pose_a), (b, pose_b)) = (side(pair.a()), side(pair.b()));
+    let contact = narrow::contact(a, pose_a, b, pose_b);
+    format!("{pair}: {a:?} {pose_a:?} {b:?} {pose_b:?} {contact:?}")
+}
+
 /// Runs a scene on all worlds. Gives the number of touches and of pairs of boxes, over all steps.
 fn run_scene(name: &str, params: &[(&str, f64)]) -> (usize, usize) {
     let mut scene = Scene::new(name, BODIES, 5, params).unwrap();
@@ -153,7 +163,10 @@ fn run_scene(name: &str, params: &[(&str, f64)]) -> (usize, usize) {
         ledger.follow(worlds[0].last_step());
         let told: Vec<Pair> = ledger.touching.iter().copied().collect();
         if frame % ORACLE == 0 || frame + 1 == STEPS {
-            assert_eq!(told, all_pairs(&worlds[0]).0, "{name}, step {frame}");
+            let expected = BTreeSet::from_iter(all_pairs(&worlds[0]).0);
+            let differing = ledger.touching.symmetric_difference(&expected).next();
+            let told = differing.map(|pair| tell(&worlds[0], *pair));
+            assert!(told.is_none(), "{name}, step {frame}: {told:?}");
         }
         touches += told.len();
         pairs += worlds[0].stats().pairs;
@@ -214,7 +227,8 @@ fn every_scene_runs_with_balanced_events_and_the_same_bytes_on_all_threads() {
         pairs += of;
     }
     let share = touches as f64 / pairs as f64;
-    assert!((0.3..0.9).contains(&share), "the share of box pairs that touch: {share:.3}");
+    // Most pairs of boxes are those of the longest ones, whose shapes lean away from each other.
+    assert!((0.1..0.9).contains(&share), "the share of box pairs that touch: {share:.3}");
 }
 
 #[derive(Clone, Debug)]
