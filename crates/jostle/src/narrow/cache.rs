@@ -27,8 +27,6 @@ use glam::DVec3;
 pub struct PairCache {
     /// False for single queries, which do not pay for remembering.
     remembers: bool,
-    /// The last polytope of EPA, while polyhedra overlap.
-    shell: Shell,
     /// Vertices of the last simplex's corners.
     ids: [[u32; 2]; 4],
     count: u8,
@@ -42,10 +40,25 @@ pub struct PairCache {
     cut_off: bool,
     /// The cores were at least this far apart when b had the pose below.
     apart: f64,
+    /// What single queries need not even make room for: a third of the time of two spheres.
+    more: Option<Box<More>>,
+}
+
+/// The larger part of a memory.
+#[derive(Clone, Debug)]
+struct More {
     /// The second shape in the frame of the first, for `apart` and the polytope.
     pose: PoseMatrix,
+    /// The last polytope of EPA, while polyhedra overlap.
+    shell: Shell,
     /// For compounds: the memories of the pieces that were near in the last frame, by their numbers.
     pieces: Vec<PieceCache>,
+}
+
+impl Default for More {
+    fn default() -> More {
+        More { pose: PoseMatrix::IDENTITY, shell: Shell::new(), pieces: Vec::new() }
+    }
 }
 
 /// The memory of one piece of a compound against the other shape.
@@ -59,8 +72,8 @@ struct PieceCache {
 
 /// Gives the memories of pieces out in the order of their numbers.
 pub(crate) struct PieceCaches<'a> {
-    remembers: bool,
-    entries: &'a mut Vec<PieceCache>,
+    /// None for single queries.
+    entries: Option<&'a mut Vec<PieceCache>>,
     next: usize,
     unused: PairCache,
 }
@@ -68,24 +81,24 @@ pub(crate) struct PieceCaches<'a> {
 impl PieceCaches<'_> {
     /// The memory of a piece; numbers must ascend.
     pub fn of(&mut self, piece: u32) -> &mut PairCache {
-        if !self.remembers {
-            return &mut self.unused;
-        }
-        while self.entries.get(self.next).is_some_and(|entry| entry.piece < piece) {
+        let Some(entries) = &mut self.entries else { return &mut self.unused };
+        while entries.get(self.next).is_some_and(|entry| entry.piece < piece) {
             self.next += 1;
         }
-        if self.entries.get(self.next).is_none_or(|entry| entry.piece != piece) {
+        if entries.get(self.next).is_none_or(|entry| entry.piece != piece) {
             let entry = PieceCache { piece, used: true, cache: PairCache::new() };
-            self.entries.insert(self.next, entry);
+            entries.insert(self.next, entry);
         }
-        let entry = &mut self.entries[self.next];
+        let entry = &mut entries[self.next];
         entry.used = true;
         &mut entry.cache
     }
 
     /// Forgets the pieces that were not asked for: they are far away.
     pub fn finish(self) {
-        self.entries.retain_mut(|entry| std::mem::take(&mut entry.used));
+        if let Some(entries) = self.entries {
+            entries.retain_mut(|entry| std::mem::take(&mut entry.used));
+        }
     }
 }
 
@@ -106,7 +119,6 @@ impl PairCache {
     pub(crate) const fn unused() -> PairCache {
         PairCache {
             remembers: false,
-            shell: Shell::new(),
             ids: [[0; 2]; 4],
             count: 0,
             swapped: false,
@@ -114,8 +126,7 @@ impl PairCache {
             axis: DVec3::ZERO,
             cut_off: false,
             apart: 0.0,
-            pose: PoseMatrix::IDENTITY,
-            pieces: Vec::new(),
+            more: None,
         }
     }
 
@@ -126,33 +137,41 @@ impl PairCache {
         self.cut_off = false;
         self.apart = 0.0;
         self.hints = [0; 2];
-        self.shell.clear();
-        self.pieces.clear();
+        self.forget_more();
+    }
+
+    fn forget_more(&mut self) {
+        if let Some(more) = &mut self.more {
+            more.shell.clear();
+            more.pieces.clear();
+        }
+    }
+
+    fn more(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
     }
 
     /// The memories of a compound's pieces.
     pub(crate) fn pieces(&mut self) -> PieceCaches<'_> {
-        PieceCaches {
-            remembers: self.remembers,
-            entries: &mut self.pieces,
-            next: 0,
-            unused: PairCache::unused(),
-        }
+        let entries = self.remembers.then(|| &mut self.more().pieces);
+        PieceCaches { entries, next: 0, unused: PairCache::unused() }
     }
 
     /// The polytope of the last frame, if there is one.
     pub(crate) fn shell(&self) -> Option<&Shell> {
-        (!self.shell.is_empty()).then_some(&self.shell)
+        self.more.as_ref().map(|more| &more.shell).filter(|shell| !shell.is_empty())
     }
 
     /// Forgets the polytope alone.
     pub(crate) fn forget_shell(&mut self) {
-        self.shell.clear();
+        if let Some(more) = &mut self.more {
+            more.shell.clear();
+        }
     }
 
     /// Where to keep the polytope of this frame, if it is wanted.
     pub(crate) fn shell_to_keep(&mut self) -> Option<&mut Shell> {
-        self.remembers.then_some(&mut self.shell)
+        self.remembers.then(|| &mut self.more().shell)
     }
 
     /// Turns the entry to the order of this frame.
@@ -162,8 +181,7 @@ impl PairCache {
             self.axis = DVec3::ZERO;
             self.cut_off = false;
             self.apart = 0.0;
-            self.shell.clear();
-            self.pieces.clear();
+            self.forget_more();
             self.hints.swap(0, 1);
             self.ids.iter_mut().for_each(|ids| ids.swap(0, 1));
             self.swapped = swapped;
@@ -194,23 +212,23 @@ impl PairCache {
     /// to this one.
     #[inline]
     pub(crate) fn proves_apart(&self, distance: f64, ball: &Ball, pose: &PoseMatrix) -> bool {
-        self.apart > distance && self.apart - ball.moved(&self.pose, pose) > distance
-    }
-
-    /// How far points of b can have moved since the polytope was kept.
-    pub(crate) fn moved(&self, ball: &Ball, pose: &PoseMatrix) -> f64 {
-        ball.moved(&self.pose, pose)
+        self.apart > distance
+            && self
+                .more
+                .as_ref()
+                .is_some_and(|more| self.apart - ball.moved(&more.pose, pose) > distance)
     }
 
     /// The pose that the polytope was kept with.
-    pub(crate) fn pose(&self) -> &PoseMatrix {
-        &self.pose
+    pub(crate) fn pose(&self) -> PoseMatrix {
+        self.more.as_ref().map_or(PoseMatrix::IDENTITY, |more| more.pose)
     }
 
     /// Remembers the pose that the polytope belongs to.
     pub(crate) fn keep_pose(&mut self, pose: &PoseMatrix) {
         if self.remembers {
-            (self.pose, self.apart) = (*pose, 0.0);
+            self.apart = 0.0;
+            self.more().pose = *pose;
         }
     }
 
@@ -218,11 +236,16 @@ impl PairCache {
     /// stays with its own pose.
     #[inline]
     pub(crate) fn keep_distance(&mut self, pose: &PoseMatrix, apart: f64) {
-        if !self.remembers || (apart <= 0.0 && !self.shell.is_empty()) {
+        if !self.remembers {
             return;
         }
-        self.shell.clear();
-        (self.pose, self.apart) = (*pose, apart);
+        let more = self.more();
+        if apart <= 0.0 && !more.shell.is_empty() {
+            return;
+        }
+        more.shell.clear();
+        more.pose = *pose;
+        self.apart = apart;
     }
 
     /// Whether the last run ended with an axis that parts the shapes, short of their distance.

@@ -486,8 +486,8 @@ impl Ready<'_> {
     fn resume(&mut self, cache: &mut PairCache) -> Option<Signed> {
         let limits = self.epa_limits();
         let pose = self.cores.b_in_a;
-        let moved = cache.moved(&self.ball, &pose);
-        let last = Cores { b_in_a: *cache.pose(), ..self.cores.clone() };
+        let moved = self.ball.moved(&cache.pose(), &pose);
+        let last = Cores { b_in_a: cache.pose(), ..self.cores.clone() };
         let before = |ids| last.corner(ids).map(|corner| corner.point);
         let found = POLYTOPE.with_borrow_mut(|polytope| {
             let shell = cache.shell()?;

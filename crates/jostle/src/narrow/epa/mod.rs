@@ -128,21 +128,16 @@ struct Block {
 impl Block {
     const CHANGED: Block = Block { least: f64::INFINITY, face: 0, changed: true };
 
-    /// Two passes, the first in several lanes: one pass alone waits for each comparison.
+    /// One pass with a branch that is hardly ever taken; minima in lanes and a search for their place
+    /// took 1.1 times as long.
     fn of(distances: &[f64], start: usize) -> Block {
-        const LANES: usize = 8;
-        let least_of = |a: f64, b: f64| if b < a { b } else { a };
-        let mut lanes = [f64::INFINITY; LANES];
-        let chunks = distances.chunks_exact(LANES);
-        let last = chunks.remainder();
-        for chunk in chunks {
-            for lane in 0..LANES {
-                lanes[lane] = least_of(lanes[lane], chunk[lane]);
+        let mut block = Block { changed: false, ..Block::CHANGED };
+        for (index, &distance) in distances.iter().enumerate() {
+            if distance < block.least {
+                (block.least, block.face) = (distance, start + index);
             }
         }
-        let least = lanes.iter().chain(last).copied().fold(f64::INFINITY, least_of);
-        let face = distances.iter().position(|&distance| distance == least).unwrap_or(0);
-        Block { least, face: start + face, changed: false }
+        block
     }
 }
 
