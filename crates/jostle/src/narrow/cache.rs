@@ -130,8 +130,9 @@ impl PairCache {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets everything, so that another pair may have it, but keeps its room.
     pub fn clear(&mut self) {
+        self.swapped = false;
         self.count = 0;
         self.axis = DVec3::ZERO;
         self.cut_off = false;

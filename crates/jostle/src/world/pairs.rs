@@ -68,10 +68,10 @@ impl PairStates {
         PairState { pair, cache, index: 0, touch: NONE, rests: false, fresh: true }
     }
 
-    /// A memory without content: one that was cleared only would still name vertices of others.
+    /// A memory without content, in the room of an ended pair's.
     fn fresh_cache(&mut self) -> Box<PairCache> {
         let Some(mut cache) = self.spare.pop() else { return Box::default() };
-        *cache = PairCache::new();
+        cache.clear();
         cache
     }
 }

@@ -22,10 +22,10 @@
 //! forgotten when it has half as many again as at its cold start.
 //!
 //! Memory: sixteen bytes a face and eight a corner, eight hundred for a usual polytope, in pairs of
-//! overlapping polyhedra alone. Tried and lost: placing every face in every frame took 1.2 times as
-//! long at a motion of 1 % a frame and twice as long at 0.1 %; letting polytopes grow to 240 faces,
-//! 1.4 times for hulls of 642 vertices; keeping a direction with each room, so that only motion
-//! along it counts, saved a fifth of the placing and cost as much.
+//! overlapping polyhedra alone. Tried and lost, for hulls of 642 vertices: placing every face in every
+//! frame took 1.2 times as long at a motion of 1 % a frame and 1.4 times at 0.1 %; letting polytopes
+//! grow to 240 faces, 1.4 times; keeping a direction with each room, so that only motion along it
+//! counts, gained nothing.
 
 use super::{BLOCK, Block, Limits, Links, Outcome, Polytope, State, plane};
 use crate::narrow::gjk::{Difference, End};
