@@ -73,3 +73,17 @@ fn closed_form_cases_are_answered_exactly() {
         assert!(faults.is_empty(), "{method:?}, {}:\n{}", faults.len(), faults.join("\n"));
     }
 }
+
+/// Bodies of revolution on one axis have a circle of shortest ways; their bounds must meet all the same.
+#[test]
+fn coaxial_bodies_are_certain() {
+    let coaxial: Vec<_> =
+        cases().into_iter().filter(|case| case.name.starts_with("coaxial")).collect();
+    assert!(coaxial.len() > 50, "only {} cases", coaxial.len());
+    for case in &coaxial {
+        let ((a, pose_a), (b, pose_b)) = (&case.a, &case.b);
+        let answer = narrow::contact(a, pose_a, b, pose_b);
+        let size = a.bounding_radius() + b.bounding_radius();
+        assert!(answer.bound <= 1e-8 * size, "{}: {answer:?}", case.name);
+    }
+}

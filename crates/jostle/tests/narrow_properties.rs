@@ -281,23 +281,91 @@ fn margins_shift_the_signed_distance() {
     }
 }
 
-#[test]
-fn caches_and_hints_change_nothing() {
-    let mut random = Random(7);
-    for mut pair in pairs(8).take(500) {
-        let cache = &mut PairCache::default();
-        for _ in 0..20 {
-            pair = pair.moved(random.direction() * 0.02 * pair.size());
-            let Pair { a, pose_a, b, pose_b } = &pair;
-            let options = Options::default();
-            let warm = narrow::contact_cached(a, pose_a, b, pose_b, &options, cache);
-            let cold = pair.contact(Method::Auto);
-            let error = (warm.signed_distance() - cold.signed_distance()).abs();
-            assert!(error <= pair.tolerance(), "{warm:?} {cold:?} {pair:?}");
-            let hit = narrow::intersects_cached(a, pose_a, b, pose_b, &options, cache).hit;
-            if cold.signed_distance().abs() > 4.0 * TOUCH * pair.size() {
-                assert_eq!(hit, cold.distance == 0.0, "{cold:?} {pair:?}");
+/// What memories are for: a motion in small steps, of any speed, with any question at any time.
+struct Course {
+    pair: Pair,
+    drift: DVec3,
+    spin: DVec3,
+}
+
+impl Course {
+    fn new(random: &mut Random) -> Course {
+        let mut pair = random.pair();
+        if random.below(4) == 0 {
+            let scale = pair.a.bounding_radius();
+            let pieces = (0..3).map(|_| {
+                let place = random.vector(scale);
+                (random.shape(0.5 * scale), Pose::new(random.rotation(), place).expect("a pose"))
+            });
+            pair.a = Shape::compound(pieces.collect()).expect("a compound");
+        }
+        if random.below(2) == 0 {
+            pair = pair.swapped();
+        }
+        let speed = 10f64.powf(random.range(-6.0, -0.5));
+        let drift = random.vector(speed) * pair.size();
+        Course { pair, drift, spin: random.vector(speed) }
+    }
+
+    fn step(&mut self) {
+        let pose = &self.pair.pose_b;
+        let turn = (DQuat::from_scaled_axis(self.spin) * pose.rotation()).normalize();
+        self.pair.pose_b = Pose::new(turn, pose.translation() + self.drift).expect("a pose");
+    }
+
+    /// One question, with the memory and without. Says whether the pair touches.
+    fn ask(&self, question: usize, reach: f64, cache: &mut PairCache) -> bool {
+        let Pair { a, pose_a, b, pose_b } = &self.pair;
+        let options = Options::default();
+        let cold = narrow::contact(a, pose_a, b, pose_b);
+        let signed = cold.signed_distance();
+        let allowed = self.pair.tolerance() + 4e-15 * cold.distance;
+        let near = |warm: f64, cold: f64| {
+            assert!((warm - cold).abs() <= allowed, "{warm:e} {cold:e} {cold:?} {:?}", self.pair);
+        };
+        let clear = |limit: f64| (signed - limit).abs() > 4.0 * allowed;
+        match question {
+            0 => {
+                let warm = narrow::contact_cached(a, pose_a, b, pose_b, &options, cache);
+                near(warm.signed_distance(), signed);
+            }
+            1 => {
+                let warm = narrow::closest_points_cached(a, pose_a, b, pose_b, &options, cache);
+                near(warm.distance, cold.distance);
+            }
+            2 => {
+                let warm = narrow::intersects_cached(a, pose_a, b, pose_b, &options, cache);
+                assert!(!clear(0.0) || warm.hit == (signed < 0.0), "{cold:?} {:?}", self.pair);
+            }
+            _ => {
+                let warm =
+                    narrow::contact_within_cached(a, pose_a, b, pose_b, reach, &options, cache);
+                let found = warm.is_some();
+                assert!(!clear(reach) || found == (signed < reach), "{cold:?} {:?}", self.pair);
+                warm.iter().for_each(|warm| near(warm.signed_distance(), signed));
             }
         }
+        cold.distance == 0.0
     }
+}
+
+#[test]
+fn memories_change_nothing() {
+    let mut random = Random(7 + 1_000 * soak() as u64);
+    let (mut hits, mut asked) = (0, 0);
+    for _ in 0..count() / 10 {
+        let mut course = Course::new(&mut random);
+        let cache = &mut PairCache::default();
+        let reach = random.range(0.0, 0.2) * course.pair.size();
+        // Half of the courses ask one question all the time, as a solver would.
+        let always = random.below(8);
+        for _ in 0..24 {
+            course.step();
+            let question = if always < 4 { always } else { random.below(4) };
+            hits += usize::from(course.ask(question, reach, cache));
+            asked += 1;
+        }
+    }
+    let share = hits as f64 / asked as f64;
+    assert!((0.3..=0.7).contains(&share), "hit rate {share}");
 }

@@ -11,8 +11,12 @@ use jostle::{Aabb, Algorithm, Body, BodyId, BoxError, Filter, Pair, Workers, Wor
 use jostle_scenes::Scene;
 use proptest::prelude::*;
 
-const BODIES: usize = 32;
+/// Enough for hundreds of touches a step and for all workers to have some; the loop over all pairs of
+/// every tenth step takes most of the time.
+const BODIES: usize = 256;
 const STEPS: u64 = 300;
+/// Every so many steps all pairs are asked one by one.
+const ORACLE: u64 = 10;
 
 fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::from_translation(DVec3::new(x, y, z)).unwrap()
@@ -44,8 +48,10 @@ fn shape(kind: usize, half: DVec3) -> Shape {
 }
 
 fn center_and_half(aabb: &Aabb) -> (DVec3, DVec3) {
-    // Shapes are finite: an infinite box gets one that reaches far beyond everything else.
-    let finite = |bound: f32| f64::from(bound).clamp(-1e9, 1e9);
+    // Shapes are finite: an infinite box gets one that reaches far beyond everything else. Not a billion
+    // times as far: curved shapes are certain to a millionth of the size at best, and two questions
+    // may then differ about a gap of 1e-10 of it.
+    let finite = |bound: f32| f64::from(bound).clamp(-1e4, 1e4);
     let (min, max) = (aabb.min.map(finite), aabb.max.map(finite));
     ((DVec3::from(min) + DVec3::from(max)) / 2.0, (DVec3::from(max) - DVec3::from(min)) / 2.0)
 }
@@ -129,6 +135,14 @@ fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
     (touching, asked)
 }
 
+/// What there is to know of a pair that should touch and does not, or the other way round.
+fn tell(world: &World, pair: Pair) -> String {
+    let side = |id: BodyId| (world.shape(id).unwrap(), world.pose(id).unwrap());
+    let ((a, pose_a), (b, pose_b)) = (side(pair.a()), side(pair.b()));
+    let contact = narrow::contact(a, pose_a, b, pose_b);
+    format!("{pair}: {a:?} {pose_a:?} {b:?} {pose_b:?} {contact:?}")
+}
+
 /// Runs a scene on all worlds. Gives the number of touches and of pairs of boxes, over all steps.
 fn run_scene(name: &str, params: &[(&str, f64)]) -> (usize, usize) {
     let mut scene = Scene::new(name, BODIES, 5, params).unwrap();
@@ -148,7 +162,12 @@ fn run_scene(name: &str, params: &[(&str, f64)]) -> (usize, usize) {
         }
         ledger.follow(worlds[0].last_step());
         let told: Vec<Pair> = ledger.touching.iter().copied().collect();
-        assert_eq!(told, all_pairs(&worlds[0]).0, "{name}, step {frame}");
+        if frame % ORACLE == 0 || frame + 1 == STEPS {
+            let expected = BTreeSet::from_iter(all_pairs(&worlds[0]).0);
+            let differing = ledger.touching.symmetric_difference(&expected).next();
+            let told = differing.map(|pair| tell(&worlds[0], *pair));
+            assert!(told.is_none(), "{name}, step {frame}: {told:?}");
+        }
         touches += told.len();
         pairs += worlds[0].stats().pairs;
         scene.advance();
@@ -201,11 +220,15 @@ fn every_scene_runs_with_balanced_events_and_the_same_bytes_on_all_threads() {
     let (mut touches, mut pairs) = (0, 0);
     for info in Scene::list() {
         let (found, of) = run_scene(info.name, &[]);
+        // Still bodies do not meet each other; everywhere else something touches in most steps.
+        let expected = if info.name == "still" { 0 } else { STEPS };
+        assert!(found as u64 >= expected, "{}: only {found} touches in all steps", info.name);
         touches += found;
         pairs += of;
     }
     let share = touches as f64 / pairs as f64;
-    assert!((0.3..0.9).contains(&share), "the share of box pairs that touch: {share:.3}");
+    // Most pairs of boxes are those of the longest ones, whose shapes lean away from each other.
+    assert!((0.1..0.9).contains(&share), "the share of box pairs that touch: {share:.3}");
 }
 
 #[derive(Clone, Debug)]

@@ -179,7 +179,7 @@ pub(crate) struct Signed {
 
 impl Signed {
     /// Grows both shapes by radii: the point moves to the grown surface.
-    #[inline]
+    #[inline(always)]
     pub fn grown(mut self, radius_a: f64, radius_b: f64) -> Signed {
         self.on_a += self.normal * radius_a;
         self.signed -= radius_a + radius_b;
@@ -187,14 +187,14 @@ impl Signed {
     }
 
     /// Sets the second point, once the first one is final.
-    #[inline]
+    #[inline(always)]
     pub fn with_other_point(mut self) -> Signed {
         self.on_b = self.on_a + self.normal * self.signed;
         self
     }
 
     /// The same answer with the shapes exchanged.
-    #[inline]
+    #[inline(always)]
     pub fn mirrored(mut self) -> Signed {
         std::mem::swap(&mut self.on_a, &mut self.on_b);
         self.normal = -self.normal;
@@ -202,6 +202,7 @@ impl Signed {
     }
 
     /// The classified answer, for shapes of a size.
+    #[inline(always)]
     pub fn contact(&self, size: f64) -> Contact {
         let status = Status::of(self.signed, size);
         let separated = status == Status::Separated;

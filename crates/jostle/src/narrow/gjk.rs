@@ -34,6 +34,12 @@ use glam::DVec3;
 pub trait Difference {
     /// The corner of `a - b` furthest along the direction, which need not be of unit length.
     fn support(&mut self, direction: DVec3) -> Corner;
+
+    /// The corner made of two vertices that a search has named, in any frame; none for sets that
+    /// have no vertices.
+    fn corner(&self, _ids: [u32; 2]) -> Option<Corner> {
+        None
+    }
 }
 
 /// How far a run goes.

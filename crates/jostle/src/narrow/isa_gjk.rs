@@ -20,6 +20,8 @@ pub struct Outcome {
     pub hit: bool,
     /// The separating axis from b to a, or the last nearest point.
     pub axis: DVec3,
+    /// The sets are at least this far apart; zero for a hit.
+    pub lower: f64,
     /// `CutOff` for a separating axis, `Overlap` for a certain hit, else the reason of an early end.
     pub end: End,
 }
@@ -36,7 +38,7 @@ pub fn run(
     let mut nearest = if axis == DVec3::ZERO { DVec3::X } else { axis };
     let corner = difference.support(-nearest);
     if separates(corner.point, nearest, radius) {
-        return Outcome { hit: false, axis: nearest, end: End::CutOff };
+        return apart(corner.point, nearest);
     }
     if simplex.corners().is_empty() {
         simplex.push(corner);
@@ -45,11 +47,11 @@ pub fn run(
     let mut length = f64::INFINITY;
     for _ in 0..steps {
         let Some(point) = reduced else {
-            return Outcome { hit: true, axis: DVec3::ZERO, end: End::Overlap };
+            return Outcome { hit: true, axis: DVec3::ZERO, lower: 0.0, end: End::Overlap };
         };
         let new_length = point.length();
         if new_length <= radius {
-            return Outcome { hit: true, axis: point, end: End::Overlap };
+            return Outcome { hit: true, axis: point, lower: 0.0, end: End::Overlap };
         }
         if new_length >= length {
             break;
@@ -57,7 +59,7 @@ pub fn run(
         (nearest, length) = (point, new_length);
         let corner = difference.support(-nearest);
         if separates(corner.point, nearest, radius) {
-            return Outcome { hit: false, axis: nearest, end: End::CutOff };
+            return apart(corner.point, nearest);
         }
         if simplex.contains(corner.point) {
             break;
@@ -66,7 +68,14 @@ pub fn run(
         reduced = simplex.reduce();
     }
     // No plane separates and there is no progress: the length is above the radius by rounding.
-    Outcome { hit: length <= radius, axis: nearest, end: End::Stalled }
+    Outcome { hit: length <= radius, axis: nearest, lower: 0.0, end: End::Stalled }
+}
+
+/// The outcome for a separating axis and the corner found along it.
+#[inline]
+fn apart(corner: DVec3, axis: DVec3) -> Outcome {
+    let lower = corner.dot(axis) / axis.length();
+    Outcome { hit: false, axis, lower, end: End::CutOff }
 }
 
 /// Whether the plane across the axis through the corner is further out than the radius.

@@ -15,6 +15,7 @@ use super::clip::{Clip, Clipped};
 use super::contact_within_cached;
 use super::feature::Feature;
 use super::pair::{Core, relative};
+use super::solve::{Placed, spheres_apart};
 use super::witness::crossing;
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
@@ -147,6 +148,10 @@ impl Scene<'_> {
     ) {
         let mut contact = *self.contact;
         if salt != 0 {
+            let [first, second] = [a, b].map(|(shape, pose)| Placed { shape, pose });
+            if spheres_apart(first, second, self.reach + self.options.margin) {
+                return;
+            }
             let cache = &mut PairCache::unused();
             let found = contact_within_cached(a.0, a.1, b.0, b.1, self.reach, self.options, cache);
             match found {

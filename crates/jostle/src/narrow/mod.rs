@@ -23,18 +23,20 @@
 //! |---|---|
 //! | `gjk.rs`, `simplex.rs` | distance of any convex pair |
 //! | `isa_gjk.rs` | yes or no by a separating axis |
-//! | `epa.rs`, `sat.rs` | depth, by growing a polytope or by trying all axes |
+//! | `epa/`, `sat.rs` | depth, by growing a polytope or by trying all axes |
 //! | `closed.rs`, `box_box.rs`, `half_space.rs` | closed forms |
+//! | `coaxial.rs` | depth of bodies of revolution on one axis |
 //! | `pair.rs`, `solve.rs` | canonical order and frame; which method answers |
 //! | `feature.rs`, `clip.rs`, `witness.rs` | faces and edges in contact, and their common points |
 //! | `manifold.rs`, `time_of_impact.rs` | the two questions that build on contacts and distances |
-//! | `cache.rs` | what a pair remembers between frames |
+//! | `cache.rs`, `warm.rs` | what a pair remembers between frames, and the first try with it |
 
 mod answer;
 mod box_box;
 mod cache;
 mod clip;
 mod closed;
+mod coaxial;
 pub mod epa;
 mod feature;
 pub mod gjk;
@@ -46,6 +48,7 @@ mod sat;
 pub mod simplex;
 mod solve;
 mod time_of_impact;
+mod warm;
 mod witness;
 
 pub use answer::{Closest, Contact, Ending, Intersection, Method, Options, Status, TOUCH};
@@ -160,6 +163,7 @@ pub fn contact_within_cached(
     Some(answer.contact(size))
 }
 
+#[inline(always)]
 fn ask(
     a: &Shape,
     pose_a: &Pose,

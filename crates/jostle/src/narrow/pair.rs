@@ -44,7 +44,7 @@ impl<'a> Core<'a> {
     }
 
     /// The furthest point and its vertex.
-    #[inline]
+    #[inline(always)]
     pub fn support(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
         match self {
             Core::Point => DVec3::ZERO,
@@ -72,6 +72,7 @@ impl<'a> Core<'a> {
     }
 
     /// The vertex with a number that `support` left; `None` for curved cores and foreign numbers.
+    #[inline(always)]
     pub fn vertex(&self, id: u32) -> Option<DVec3> {
         let signed = |bit: u32, size: f64| if id & bit == 0 { size } else { -size };
         match self {
@@ -111,13 +112,6 @@ pub(crate) struct Cores<'a> {
 }
 
 impl Cores<'_> {
-    /// The corner made of two vertices.
-    pub fn corner(&self, ids: [u32; 2]) -> Option<Corner> {
-        let on_a = self.a.vertex(ids[0])?;
-        let on_b = self.b_in_a.apply(self.b.vertex(ids[1])?);
-        Some(Corner { point: on_a - on_b, on_a, ids })
-    }
-
     pub fn is_polyhedral(&self) -> bool {
         self.a.is_polyhedral() && self.b.is_polyhedral()
     }
@@ -132,10 +126,43 @@ impl Difference for Cores<'_> {
         let on_b = self.b_in_a.apply(self.b.support(local, &mut self.hints[1]));
         Corner { point: on_a - on_b, on_a, ids: self.hints }
     }
+
+    #[inline(always)]
+    fn corner(&self, ids: [u32; 2]) -> Option<Corner> {
+        let on_a = self.a.vertex(ids[0])?;
+        let on_b = self.b_in_a.apply(self.b.vertex(ids[1])?);
+        Some(Corner { point: on_a - on_b, on_a, ids })
+    }
+}
+
+/// The ball around b that holds it: how far its points can have moved between two frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ball {
+    /// In b's own frame.
+    pub center: DVec3,
+    pub radius: f64,
+}
+
+impl Ball {
+    /// No point of the ball has moved further than this between two poses. The matrix by which a
+    /// turn moves points has the turn's chord twice as singular value, and zero.
+    #[inline]
+    pub fn moved(&self, from: &PoseMatrix, to: &PoseMatrix) -> f64 {
+        let turn = to.rotation - from.rotation;
+        let square = turn.x_axis.length_squared()
+            + turn.y_axis.length_squared()
+            + turn.z_axis.length_squared();
+        let shift = turn * self.center + (to.translation - from.translation);
+        let moved = shift.length() + self.radius * (0.5 * square).sqrt();
+        // For the rounding of both poses, which do not hold exact rotations either.
+        let lever =
+            self.center.abs().element_sum() + self.radius + to.translation.abs().element_sum();
+        moved + 64.0 * f64::EPSILON * lever
+    }
 }
 
 /// The pose of b as a's frame sees it. The translations are subtracted before anything else.
-#[inline]
+#[inline(always)]
 pub(crate) fn relative(pose_a: &Pose, pose_b: &Pose) -> PoseMatrix {
     let inverse = pose_a.rotation().conjugate();
     PoseMatrix {

@@ -277,6 +277,61 @@ fn on_tetrahedron(p: DVec3, q: DVec3, r: DVec3, s: DVec3) -> Option<Nearest> {
     Some(best)
 }
 
+/// The nearest point of an edge or a triangle together with the weights of its corners, where it
+/// lies inside; nothing elsewhere and in degenerate ones.
+pub(super) mod foot_inside {
+    use super::{FLAT_VOLUME, THIN, across, smallest};
+    use glam::DVec3;
+
+    #[inline(always)]
+    pub(crate) fn edge(p: DVec3, q: DVec3) -> Option<(DVec3, [f64; 2])> {
+        let edge = p - q;
+        let along = -q.dot(edge);
+        let length = edge.length_squared();
+        if !(0.0 < along && along < length) {
+            return None;
+        }
+        let at_p = along / length;
+        let foot = if at_p <= 0.5 { q + edge * at_p } else { p - edge * (p.dot(edge) / length) };
+        Some((across(foot, edge, length), [at_p, 1.0 - at_p]))
+    }
+
+    #[inline(always)]
+    pub(crate) fn triangle(p: DVec3, q: DVec3, r: DVec3) -> Option<(DVec3, [f64; 3])> {
+        let (to_p, to_q) = (p - r, q - r);
+        let normal = to_p.cross(to_q);
+        let area = normal.length_squared();
+        let at_p = -r.cross(to_q).dot(normal);
+        let at_q = -to_p.cross(r).dot(normal);
+        let thick = area >= THIN * to_p.length_squared() * to_q.length_squared();
+        if !(thick && at_p > 0.0 && at_q > 0.0 && at_p + at_q < area) {
+            return None;
+        }
+        let share = 1.0 / area;
+        let (at_p, at_q) = (at_p * share, at_q * share);
+        let height = smallest(p, q, r).dot(normal) * share;
+        Some((normal * height, [at_p, at_q, 1.0 - at_p - at_q]))
+    }
+
+    /// The weights alone: the nearest point is the origin.
+    #[inline(always)]
+    pub(crate) fn tetrahedron(p: DVec3, q: DVec3, r: DVec3, s: DVec3) -> Option<[f64; 4]> {
+        let (to_p, to_q, to_r) = (p - s, q - s, r - s);
+        let (across_r, across_p, across_q) = (to_p.cross(to_q), to_q.cross(to_r), to_r.cross(to_p));
+        let volume = across_r.dot(to_r);
+        let span = (to_p.length_squared() * to_q.length_squared()).sqrt() * to_r.length();
+        if volume.abs() <= FLAT_VOLUME * span {
+            return None;
+        }
+        let share = -1.0 / volume;
+        let (at_p, at_q, at_r) =
+            (s.dot(across_p) * share, s.dot(across_q) * share, s.dot(across_r) * share);
+        let at_s = 1.0 - at_p - at_q - at_r;
+        let inside = at_p >= 0.0 && at_q >= 0.0 && at_r >= 0.0 && at_s >= 0.0;
+        inside.then_some([at_p, at_q, at_r, at_s])
+    }
+}
+
 fn edge_weights(p: DVec3, q: DVec3) -> [f64; 4] {
     let edge = p - q;
     let length = edge.length_squared();

@@ -8,9 +8,9 @@ use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
 use super::gjk::{self, Difference, End};
-use super::pair::{Core, Cores, must_swap, relative};
+use super::pair::{Ball, Core, Cores, must_swap, relative};
 use super::simplex::Simplex;
-use super::{closed, epa, half_space, isa_gjk, sat, witness};
+use super::{closed, coaxial, epa, half_space, isa_gjk, sat, warm, witness};
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
 use std::cell::RefCell;
@@ -70,6 +70,7 @@ pub(crate) fn size_of(a: &Shape, b: &Shape) -> f64 {
 }
 
 /// Answers in the world's frame. `None`: proven to be further apart than the reach.
+#[inline(always)]
 pub(crate) fn solve(
     a: Placed<'_>,
     b: Placed<'_>,
@@ -115,6 +116,7 @@ fn spheres(
     within(answer, request)
 }
 
+#[inline(always)]
 fn solve_ordered(
     a: Placed<'_>,
     b: Placed<'_>,
@@ -122,10 +124,10 @@ fn solve_ordered(
     cache: &mut PairCache,
 ) -> Option<Signed> {
     if let Shape::Compound(_) = b.shape {
-        return pieces(b, a, request).map(Signed::mirrored);
+        return pieces(b, a, request, cache).map(Signed::mirrored);
     }
     match a.shape {
-        Shape::Compound(_) => pieces(a, b, request),
+        Shape::Compound(_) => pieces(a, b, request, cache),
         Shape::HalfSpace { normal, offset } => {
             let answer = half_space::half_space_any(*normal, *offset, a.pose, b.shape, b.pose);
             within(answer.grown(0.0, request.options.margin).with_other_point(), request)
@@ -135,23 +137,31 @@ fn solve_ordered(
 }
 
 /// Drops answers beyond the reach.
+#[inline(always)]
 fn within(answer: Signed, request: &Request) -> Option<Signed> {
     (answer.signed <= request.reach).then_some(answer)
 }
 
 /// A compound against anything: the least signed distance over its pieces, the first among equals.
 /// Pieces whose bounding spheres are further away than the best answer are skipped.
-fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<Signed> {
+#[inline(never)]
+fn pieces(
+    compound: Placed<'_>,
+    other: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
     let Shape::Compound(parts) = compound.shape else { return None };
     let mut best: Option<Signed> = None;
     let mut request = *request;
-    for piece in parts.pieces() {
+    let mut caches = cache.pieces();
+    for (number, piece) in (0..).zip(parts.pieces()) {
         let pose = compound.pose.compose(&piece.pose);
         let placed = Placed { shape: &piece.shape, pose: &pose };
         if spheres_apart(placed, other, request.reach + request.options.margin) {
             continue;
         }
-        let answer = solve(placed, other, &request, &mut PairCache::unused());
+        let answer = solve_piece(placed, other, &request, caches.of(number));
         if let Some(answer) = answer
             && best.is_none_or(|best| answer.signed < best.signed)
         {
@@ -159,7 +169,19 @@ fn pieces(compound: Placed<'_>, other: Placed<'_>, request: &Request) -> Option<
             request.reach = answer.signed.max(0.0);
         }
     }
+    caches.finish();
     best
+}
+
+/// Solves a pair of pieces, out of line: the recursion ends here.
+#[inline(never)]
+fn solve_piece(
+    a: Placed<'_>,
+    b: Placed<'_>,
+    request: &Request,
+    cache: &mut PairCache,
+) -> Option<Signed> {
+    solve(a, b, request, cache)
 }
 
 /// Whether the bounding spheres are further apart than the reach.
@@ -179,8 +201,11 @@ struct Ready<'a> {
     size: f64,
     /// From b's center to a's.
     between: DVec3,
+    /// Around b.
+    ball: Ball,
 }
 
+#[inline(always)]
 fn convex(
     a: Placed<'_>,
     b: Placed<'_>,
@@ -196,10 +221,16 @@ fn convex(
         return within(answer.with_other_point(), request);
     }
     let b_in_a = relative(a.pose, b.pose);
+    let ball = Ball { center: b.shape.center(), radius: b.shape.bounding_radius() };
+    let beyond = request.reach + radii[0] + radii[1] + touch_tolerance(size);
+    if cache.proves_apart(beyond, &ball, &b_in_a) {
+        return None;
+    }
     let mut ready = Ready {
         radii,
         size,
-        between: a.shape.center() - b_in_a.apply(b.shape.center()),
+        between: a.shape.center() - b_in_a.apply(ball.center),
+        ball,
         cores: Cores {
             a: Core::of(a.shape),
             b: Core::of(b.shape),
@@ -220,6 +251,7 @@ fn convex(
 }
 
 impl Ready<'_> {
+    #[inline(always)]
     fn answer(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
         if request.options.method == Method::Auto
             && let Some(cores) = self.closed_form()
@@ -237,6 +269,7 @@ impl Ready<'_> {
         self.iterate(request, cache)
     }
 
+    #[inline(always)]
     fn closed_form(&self) -> Option<Signed> {
         let (pose, size) = (&self.cores.b_in_a, self.size);
         match (self.cores.a, self.cores.b) {
@@ -250,6 +283,7 @@ impl Ready<'_> {
         }
     }
 
+    #[inline(never)]
     fn boxes(
         &mut self,
         half_a: DVec3,
@@ -290,7 +324,7 @@ impl Ready<'_> {
     }
 
     /// Fills the simplex of the last frame in and names the axis to start along without one.
-    #[inline]
+    #[inline(always)]
     fn start(&self, cache: &PairCache, simplex: &mut Simplex) -> DVec3 {
         cache.fill(&self.cores, simplex);
         if cache.axis() == DVec3::ZERO { self.between } else { cache.axis() }
@@ -298,46 +332,73 @@ impl Ready<'_> {
 
     /// A certain miss gives no answer, a hit one whose sign alone counts.
     fn boolean(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        let radius = self.radii[0] + self.radii[1] + request.reach;
         let mut simplex = Simplex::default();
         let axis = self.start(cache, &mut simplex);
-        let radius = self.radii[0] + self.radii[1] + request.reach;
         let found = isa_gjk::run(&mut self.cores, &mut simplex, axis, radius, GJK_STEPS);
-        if found.end == End::Stalled {
-            // Neither an axis nor a point within the radius proves anything: rims that barely
-            // overlap leave thin triangles. GJK knows a way on, and decides as for distances.
-            return self.iterate(request, cache);
-        }
-        cache.keep(&simplex, found.axis, self.cores.hints);
+        cache.keep(&simplex, found.axis, self.cores.hints, !found.hit);
+        cache.keep_distance(&self.cores.b_in_a, found.lower);
+        let stalled = found.end == End::Stalled;
+        let hit = if stalled { self.decide(radius) } else { found.hit };
+        let ending = if stalled { Ending::Stalled } else { Ending::Converged };
         let unmeasured = Signed {
             signed: 0.0,
             normal: DVec3::X,
             on_a: DVec3::ZERO,
             on_b: DVec3::ZERO,
             bound: f64::INFINITY,
-            ending: Ending::Converged,
+            ending,
         };
-        found.hit.then_some(unmeasured)
+        hit.then_some(unmeasured)
     }
 
+    /// What a contact query would say where the search for an axis stalls: needles a billion times as
+    /// long as the other shape.
+    #[cold]
+    fn decide(&mut self, radius: f64) -> bool {
+        let limits = self.gjk_limits(radius);
+        let found = gjk::run(&mut self.cores, &mut Simplex::default(), self.between, &limits);
+        match found.end {
+            End::Overlap => true,
+            End::CutOff => false,
+            _ => found.upper <= radius,
+        }
+    }
+
+    #[inline(always)]
+    fn gjk_limits(&self, cut_off: f64) -> gjk::Limits {
+        let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
+        gjk::Limits {
+            gap: gap * self.size,
+            touch: touch_tolerance(self.size),
+            cut_off,
+            steps: GJK_STEPS,
+        }
+    }
+
+    #[inline(always)]
     fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+        let radius = self.radii[0] + self.radii[1];
         if request.goal == Goal::Contact
             && cache.shell().is_some()
             && let Some(cores) = self.resume(cache)
         {
             return Some(cores.grown(self.radii[0], self.radii[1]));
         }
+        let limits = self.gjk_limits(request.reach + radius);
+        if request.goal == Goal::Distance
+            && let Some(on_a) = warm::still_overlaps(&self.cores, cache)
+        {
+            return Some(self.overlapping(on_a));
+        }
+        if let Some(known) = warm::verify(&mut self.cores, cache, &limits) {
+            return self.confirm(&known, request, cache);
+        }
         let mut simplex = Simplex::default();
         let axis = self.start(cache, &mut simplex);
-        let radius = self.radii[0] + self.radii[1];
-        let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
-        let limits = gjk::Limits {
-            gap: gap * self.size,
-            touch: touch_tolerance(self.size),
-            cut_off: request.reach + radius,
-            steps: GJK_STEPS,
-        };
         let found = gjk::run(&mut self.cores, &mut simplex, axis, &limits);
-        cache.keep(&simplex, found.nearest, self.cores.hints);
+        cache.keep(&simplex, found.nearest, self.cores.hints, found.end == End::CutOff);
+        cache.keep_distance(&self.cores.b_in_a, found.lower);
         let cores = match found.end {
             End::CutOff => return None,
             End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request, cache),
@@ -346,7 +407,43 @@ impl Ready<'_> {
         within(cores.grown(self.radii[0], self.radii[1]), request)
     }
 
+    /// The answer to the distance of cores that overlap: normal and points mean nothing.
+    fn overlapping(&self, on_a: DVec3) -> Signed {
+        let cores = Signed {
+            signed: 0.0,
+            normal: DVec3::X,
+            on_a,
+            on_b: on_a,
+            bound: self.rounding(),
+            ending: Ending::Converged,
+        };
+        cores.grown(self.radii[0], self.radii[1])
+    }
+
+    /// The answer when the features of the last frame are still the nearest.
+    #[inline(always)]
+    fn confirm(
+        &self,
+        known: &warm::Known,
+        request: &Request,
+        cache: &mut PairCache,
+    ) -> Option<Signed> {
+        cache.confirm(known.nearest, self.cores.hints, known.on_a.is_none());
+        cache.keep_distance(&self.cores.b_in_a, known.lower);
+        let point = known.on_a?;
+        let cores = Signed {
+            signed: known.upper,
+            normal: -known.nearest / known.upper,
+            on_a: point,
+            on_b: point,
+            bound: known.upper - known.lower + self.rounding(),
+            ending: Ending::Converged,
+        };
+        within(cores.grown(self.radii[0], self.radii[1]), request)
+    }
+
     /// The answer of GJK.
+    #[inline(always)]
     fn apart(&self, found: &gjk::Outcome, simplex: &Simplex) -> Signed {
         let (on_a, _) = simplex.witnesses();
         let normal = if found.upper > 0.0 { -found.nearest / found.upper } else { DVec3::X };
@@ -361,6 +458,7 @@ impl Ready<'_> {
     }
 
     /// A run that rounding ended at its goal has converged.
+    #[inline(always)]
     fn ending_of(&self, end: End, gap: f64) -> Ending {
         match end {
             _ if gap <= touch_tolerance(self.size) + self.rounding() => Ending::Converged,
@@ -387,17 +485,22 @@ impl Ready<'_> {
 
     /// The depth from the polytope of the last frame, if it still holds the origin. That proves
     /// the overlap as well, so that GJK has nothing left to say.
+    #[inline(never)]
     fn resume(&mut self, cache: &mut PairCache) -> Option<Signed> {
         let limits = self.epa_limits();
-        let view = self.cores.clone();
+        let pose = self.cores.b_in_a;
+        let moved = self.ball.moved(&cache.pose(), &pose);
+        let last = Cores { b_in_a: cache.pose(), ..self.cores.clone() };
+        let before = |ids| last.corner(ids).map(|corner| corner.point);
         let found = POLYTOPE.with_borrow_mut(|polytope| {
             let shell = cache.shell()?;
-            let found = polytope.resume(&mut self.cores, shell, |ids| view.corner(ids), &limits)?;
+            let found = polytope.resume(&mut self.cores, shell, moved, before, &limits)?;
             if let Some(shell) = cache.shell_to_keep() {
-                polytope.save(shell);
+                polytope.save(&found, shell);
             }
             Some(found)
         });
+        cache.keep_pose(&pose);
         let Some(found) = found else {
             cache.forget_shell();
             return None;
@@ -415,19 +518,16 @@ impl Ready<'_> {
     }
 
     /// The depth of the cores, which overlap or touch.
+    #[inline(never)]
     fn depth(&mut self, simplex: &Simplex, request: &Request, cache: &mut PairCache) -> Signed {
         let polyhedral = self.cores.is_polyhedral();
         if polyhedral && request.options.method == Method::GjkSat {
             return self.depth_by_axes();
         }
         let limits = self.epa_limits();
-        let depth = POLYTOPE.with_borrow_mut(|polytope| {
-            let depth = polytope.run(&mut self.cores, simplex, &limits);
-            if polyhedral && let Some(shell) = cache.shell_to_keep() {
-                polytope.save(shell);
-            }
-            depth
-        });
+        let round = !polyhedral && request.options.method == Method::Auto;
+        let coaxial = round.then(|| coaxial::run(&mut self.cores, self.size, &limits)).flatten();
+        let depth = coaxial.unwrap_or_else(|| self.grown_depth(simplex, &limits, cache));
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes();
         }
@@ -446,6 +546,24 @@ impl Ready<'_> {
         }
     }
 
+    /// The depth by EPA.
+    fn grown_depth(
+        &mut self,
+        simplex: &Simplex,
+        limits: &epa::Limits,
+        cache: &mut PairCache,
+    ) -> epa::Outcome {
+        POLYTOPE.with_borrow_mut(|polytope| {
+            let depth = polytope.run(&mut self.cores, simplex, limits);
+            if self.cores.is_polyhedral()
+                && let Some(shell) = cache.shell_to_keep()
+            {
+                polytope.save(&depth, shell);
+            }
+            depth
+        })
+    }
+
     /// Improves normal and points of curved shapes, and a depth whose bounds did not meet. Bodies of
     /// revolution on one axis have a whole circle of shortest ways, along which EPA spends its
     /// corners; any of them can be made exact. And EPA's face at the end is small only across
@@ -453,6 +571,7 @@ impl Ready<'_> {
     /// Moved just out along the normal, the shapes have a distance, and its normal is at least as
     /// short a way: `depth' <= (depth + out) cos - out`.
     fn descend(&mut self, normal: DVec3, upper: f64, on_a: DVec3) -> (DVec3, f64, DVec3) {
+        let (normal, upper) = coaxial::turned(&mut self.cores, normal, upper);
         let mut best = (normal, upper, on_a);
         let out = 1e-3 * self.size;
         let limits = gjk::Limits {

@@ -233,11 +233,13 @@ impl Shape {
     }
 
     /// True for every shape but the half-space.
+    #[inline]
     pub fn is_bounded(&self) -> bool {
         !matches!(self, Shape::HalfSpace { .. })
     }
 
     /// A local point of the shape near its middle; for a compound, of its convex hull.
+    #[inline]
     pub fn center(&self) -> DVec3 {
         match self {
             // Divided first, so that the sum of three large corners stays finite.
@@ -251,6 +253,7 @@ impl Shape {
 
     /// A radius about [`center`](Shape::center) that holds the whole shape; infinite for a
     /// half-space. Rounded up, so that it is safe to cull with.
+    #[inline]
     pub fn bounding_radius(&self) -> f64 {
         let radius = match self {
             Shape::Sphere { radius } => return *radius,
@@ -283,6 +286,7 @@ impl Shape {
 }
 
 /// Covers the few roundings of a computed radius.
+#[inline]
 fn round_radius(radius: f64) -> f64 {
     radius * (1.0 + 4.0 * f64::EPSILON)
 }

@@ -68,17 +68,17 @@ impl PairStates {
         PairState { pair, cache, index: 0, touch: NONE, rests: false, fresh: true }
     }
 
-    /// A memory without content: one that was cleared only would still name vertices of others.
+    /// A memory without content, in the room of an ended pair's.
     fn fresh_cache(&mut self) -> Box<PairCache> {
         let Some(mut cache) = self.spare.pop() else { return Box::default() };
-        *cache = PairCache::new();
+        cache.clear();
         cache
     }
 }
 
-/// False for closed forms of spheres and half-spaces, and for compounds, whose pieces are asked cold.
+/// False for closed forms of spheres and half-spaces.
 fn remembers(a: &Shape, b: &Shape) -> bool {
-    let never = |shape: &Shape| matches!(shape, Shape::HalfSpace { .. } | Shape::Compound(_));
+    let never = |shape: &Shape| matches!(shape, Shape::HalfSpace { .. });
     let ball = |shape: &Shape| matches!(shape, Shape::Sphere { .. });
     !(never(a) || never(b) || (ball(a) && ball(b)))
 }

@@ -210,11 +210,13 @@ impl Hull {
     }
 
     /// The mean of the vertices, which lies inside.
+    #[inline]
     pub fn center(&self) -> DVec3 {
         self.center
     }
 
     /// A radius about the centre that holds every vertex.
+    #[inline]
     pub fn bounding_radius(&self) -> f64 {
         self.radius
     }
