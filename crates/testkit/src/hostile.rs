@@ -42,6 +42,10 @@ pub const HISTORIES: &[History] = &[
     History { name: "squeezed flat and released", fewer: 4, step: squeeze },
 ];
 
+/// A friendly history, in turns of four: all creep, a tenth moves, a hundredth is exchanged,
+/// nothing happens.
+pub const CALM: History = History { name: "calm", fewer: 1, step: calm };
+
 impl History {
     /// The boxes before the first step, about `count` of them.
     pub fn start(&self, count: usize) -> Population {
@@ -95,8 +99,9 @@ impl Population {
         self.boxes.remove_all(&gone).expect("the boxes are there");
     }
 
-    fn jitter(&mut self, way: f32) {
-        for place in 0..self.ids.len() {
+    /// One box in so many moves a little.
+    fn jitter(&mut self, way: f32, one_in: usize) {
+        for place in (0..self.ids.len()).step_by(one_in) {
             let mut aabb = self.get(place);
             for axis in 0..3 {
                 let step = (self.unit() - 0.5) * way;
@@ -134,7 +139,7 @@ fn mirror(population: &mut Population, step: usize) {
 }
 
 fn quiet_then_teleport(population: &mut Population, step: usize) {
-    if step.is_multiple_of(5) { teleport(population, step, 1) } else { population.jitter(0.01) }
+    if step.is_multiple_of(5) { teleport(population, step, 1) } else { population.jitter(0.01, 1) }
 }
 
 /// All boxes overlap on some axes and are spread on the rest; they shuffle.
@@ -225,6 +230,19 @@ fn refilter(population: &mut Population, step: usize) {
     let filter = [Filter::ALL, Filter::groups(1 << (step % 8), !0)][step % 2];
     for &id in &population.ids {
         population.boxes.set_filter(id, filter).expect("the box is there");
+    }
+}
+
+fn calm(population: &mut Population, step: usize) {
+    match step % 4 {
+        _ if step == 0 => population.insert(population.target),
+        1 => population.jitter(0.002, 1),
+        2 => population.jitter(0.1, 10),
+        3 => {
+            population.remove(population.target / 100);
+            population.insert(population.target / 100);
+        }
+        _ => {}
     }
 }
 

@@ -8,7 +8,7 @@
 //! algorithms would give up wherever most boxes move, and their counts would show nothing.
 
 /// What a box costs the finder beside the tests, in the unit of a test or an exchange: some
-/// 35 nanoseconds beside 4 with ten thousand boxes, 100 beside 10 with a million.
+/// 45 nanoseconds beside 4.5.
 const BOX_WORK: f64 = 10.0;
 
 /// The finder tests by vectors: so many in the time of one test here.
@@ -42,8 +42,7 @@ impl Effort {
     }
 
     /// Notes that changes were followed. Steps with next to nothing to do say nothing.
-    pub fn followed(&mut self, work: u64, forecast: f64, boxes: usize) {
-        let work = work as f64;
+    pub fn followed(&mut self, work: f64, forecast: f64, boxes: usize) {
         if work.max(forecast) > 0.1 * self.finding(boxes) {
             let truth = work / forecast.max(1.0);
             self.truth = (0.5 * (self.truth + truth)).clamp(0.05, 20.0);
@@ -92,7 +91,7 @@ mod tests {
         let avoided = (0..100).take_while(|_| effort.prefers_building(20_000.0, 1000, true));
         let avoided = avoided.count();
         assert!((5..60).contains(&avoided), "{avoided}");
-        effort.followed(10_000, 20_000.0, 1000);
+        effort.followed(10_000.0, 20_000.0, 1000);
         assert!(!effort.prefers_building(20_000.0, 1000, true));
     }
 
@@ -100,7 +99,7 @@ mod tests {
     fn a_leap_is_seen_beforehand_and_forgotten_at_once() {
         let mut effort = Effort::default();
         effort.built(10_000, 1000);
-        effort.followed(9000, 10_000.0, 1000);
+        effort.followed(9000.0, 10_000.0, 1000);
         assert!(effort.prefers_building(1e7, 1000, false));
         assert!(!effort.prefers_building(10_000.0, 1000, true), "calm again");
     }

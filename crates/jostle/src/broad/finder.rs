@@ -28,10 +28,15 @@ impl Finder {
     pub fn find(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Error> {
         // It may have seen these boxes before and find that nothing changed.
         if self.inner.update(boxes, found)? == Report::Delta {
-            self.inner = GridSweep::new(&self.workers);
+            self.release();
             self.inner.update(boxes, found)?;
         }
         Ok(())
+    }
+
+    /// Gives its memory back.
+    pub fn release(&mut self) {
+        self.inner = GridSweep::new(&self.workers);
     }
 
     /// Box tests of the last time.

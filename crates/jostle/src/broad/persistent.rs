@@ -61,6 +61,9 @@ impl Work {
 
 /// The sorted ends that an algorithm keeps between steps.
 pub trait Kept: Send {
+    /// Whether tests reach for boxes all over memory, so that many boxes make each test slower.
+    const SCATTERED: bool = true;
+
     /// Sorts the ends of the boxes of the past from scratch. `boxes` are those of now.
     fn rebuild(&mut self, past: &Past, boxes: &Boxes, order: [usize; 3]);
 
@@ -78,6 +81,9 @@ pub trait Kept: Send {
     /// Follows the changes and writes what began and ended.
     fn follow(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop>;
 
+    /// Gives back memory that following does not need.
+    fn release(&mut self) {}
+
     /// Bytes held.
     fn bytes(&self) -> usize;
 
@@ -87,6 +93,13 @@ pub trait Kept: Send {
     /// Panics where what is kept are not the sorted ends of these boxes.
     fn validate(&self, boxes: &Boxes);
 }
+
+/// The bounds of so many boxes, before and now, fit a fast cache. From there on each doubling makes
+/// a test slower by as much as it takes with few boxes.
+const CACHED: f64 = 32_768.0;
+
+/// After so many steps that were followed, what finding all pairs anew needs is given back.
+const CALM: usize = 16;
 
 /// Drives what an algorithm keeps. See the [module](self).
 pub struct Persistent<K> {
@@ -102,6 +115,8 @@ pub struct Persistent<K> {
     /// Number of pairs.
     pairs: usize,
     effort: Effort,
+    /// Steps that were followed since pairs were found anew.
+    calm: usize,
     work: Work,
     rebuilt: bool,
     abandoned: bool,
@@ -121,6 +136,7 @@ impl<K: Kept> Persistent<K> {
             order: [0, 1, 2],
             pairs: 0,
             effort: Effort::default(),
+            calm: 0,
             work: Work::default(),
             rebuilt: false,
             abandoned: false,
@@ -130,7 +146,7 @@ impl<K: Kept> Persistent<K> {
 
     /// Finds all pairs from scratch.
     fn build(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.listed = false;
+        (self.listed, self.calm) = (false, 0);
         self.finder.find(boxes, found)?;
         let tests = self.finder.tests();
         self.work.tests += tests;
@@ -155,10 +171,29 @@ impl<K: Kept> Persistent<K> {
     fn follow(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Stop> {
         self.make_lists(boxes);
         self.past.grow(boxes);
-        let budget = if self.may_rebuild { self.effort.budget(boxes.len()) } else { u64::MAX };
+        let allowed = self.effort.budget(boxes.len()) as f64 / self.slowness(boxes);
+        let budget = if self.may_rebuild { allowed as u64 } else { u64::MAX };
         let Persistent { past, order, work, clock, .. } = self;
         let mut step = Step { boxes, past, order: *order, budget, work, clock };
         self.kept.follow(&mut step, found)
+    }
+
+    /// How many times as long a test takes as with few boxes.
+    fn slowness(&self, boxes: &Boxes) -> f64 {
+        if K::SCATTERED { 1.0 + (boxes.len() as f64 / CACHED).log2().max(0.0) } else { 1.0 }
+    }
+
+    /// Notes a step that was followed.
+    fn followed(&mut self, forecast: f64, boxes: &Boxes, found: &PairBuffer) {
+        let work = self.work.total() as f64 * self.slowness(boxes);
+        self.effort.followed(work, forecast, boxes.len());
+        self.past.follow(boxes);
+        self.pairs = self.pairs + found.len() - found.ended().len();
+        self.calm += 1;
+        if self.calm == CALM {
+            self.finder.release();
+            self.kept.release();
+        }
     }
 
     /// What [`BroadPhase::update`] does once the changes are known to continue.
@@ -167,15 +202,13 @@ impl<K: Kept> Persistent<K> {
             return Ok(Report::Delta);
         }
         self.listed &= !self.kept.outgrown(boxes);
-        let forecast = forecast(&self.kept, &self.past, boxes);
+        let forecast = forecast(&self.kept, &self.past, boxes) * self.slowness(boxes);
         if self.may_rebuild && self.effort.prefers_building(forecast, boxes.len(), !self.listed) {
             return self.build(boxes, found);
         }
         match self.follow(boxes, found) {
             Ok(()) => {
-                self.effort.followed(self.work.total(), forecast, boxes.len());
-                self.past.follow(boxes);
-                self.pairs = self.pairs + found.len() - found.ended().len();
+                self.followed(forecast, boxes, found);
                 Ok(Report::Delta)
             }
             Err(Stop::Error(error)) => Err(error),

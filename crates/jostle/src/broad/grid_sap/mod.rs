@@ -90,6 +90,9 @@ impl Default for GridOptions {
     }
 }
 
+/// What dealing a change to its cells costs, in the unit of a test.
+const DEAL_WORK: u64 = 10;
+
 /// See the [module](self).
 pub struct GridOf<L: CellLists> {
     driver: Persistent<Cells<L>>,
@@ -276,6 +279,9 @@ impl<L: CellLists> Cells<L> {
 }
 
 impl<L: CellLists> Kept for Cells<L> {
+    /// Each cell has the bounds of its boxes.
+    const SCATTERED: bool = false;
+
     fn rebuild(&mut self, past: &Past, boxes: &Boxes, order: [usize; 3]) {
         self.plan = plan::choose(boxes, self.options.boxes_per_cell, &mut self.centres);
         self.deal_all(past.aabbs());
@@ -313,11 +319,13 @@ impl<L: CellLists> Kept for Cells<L> {
         let ends = 2.0 * self.options.boxes_per_cell as f32;
         let swaps = |axis: usize| way(then, now, axis) * ends / self.plan.width(axis);
         let swaps = (0..3).map(swaps).filter(|swaps| swaps.is_finite()).sum::<f32>();
-        2.0 * f64::from(swaps) + self.giants.count() as f64
+        DEAL_WORK as f64 + 2.0 * f64::from(swaps) + self.giants.count() as f64
     }
 
     fn follow(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
-        step.work.beside = self.deal(step.boxes, step.past) as u64 * L::CHANGE_WORK;
+        let migrations = self.deal(step.boxes, step.past) as u64;
+        let dealt = step.boxes.changes().len() as u64 * DEAL_WORK;
+        step.work.beside = migrations * L::CHANGE_WORK + dealt;
         step.clock.end("deal");
         if step.work.beside > step.budget {
             return Err(Stop::Budget);

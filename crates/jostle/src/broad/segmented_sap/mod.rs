@@ -174,6 +174,10 @@ impl Kept for Ends {
         result
     }
 
+    fn release(&mut self) {
+        self.scratch = Vec::new();
+    }
+
     fn bytes(&self) -> usize {
         self.lists.bytes() + self.changed.bytes() + self.scratch.capacity() * size_of::<Endpoint>()
     }
@@ -205,11 +209,15 @@ struct Leaps {
 impl Leaps {
     /// Measures how dense the lists are.
     fn new(lists: &SegmentedLists) -> Leaps {
-        let open = lists.open_total() / lists.chunks().max(1) * 3;
+        // Only the axis with checkpoints has open boxes.
+        let open = |axis: usize| lists.axis(axis).open_total() / lists.axis(axis).chunks().max(1);
+        let open = (0..3).map(open).max().unwrap_or(0);
         // A swap and a candidate cost about the same; taking out and putting in meet both twice.
         let many = (4 * open + 2 * CHANGE_WORK as usize + 2 * lists::CHUNK) as f32;
         let spacing = std::array::from_fn(|axis| spacing(lists.axis(axis)));
-        Leaps { spacing, many, candidates: (open + lists::CHUNK / 2).min(lists.boxes()) }
+        // A chunk is as long as boxes are open; half of it are lower ends, half of those before.
+        let candidates = (open + open / 2 + lists::CHUNK / 2).min(lists.boxes());
+        Leaps { spacing, many, candidates }
     }
 
     /// True for a move that is better made by taking the box out and putting it in.

@@ -125,8 +125,8 @@ impl AxisList {
             self.ranks[rank_place(id)] = rank as u32;
         }
         if self.packed.len() >= MANY {
-            // Sorting so many needs fresh memory anyway; less is held between the steps.
-            self.packed = Vec::new();
+            // Sorting so many needs fresh memory anyway.
+            self.release();
         }
     }
 
@@ -341,6 +341,11 @@ impl AxisList {
         let lower = rank_place(id | LOWER);
         let lower_changed = self.ranks[lower] != self.old_ranks[lower];
         (id < 0 || !lower_changed).then_some(slot_of(id))
+    }
+
+    /// Gives back what only sorting from scratch needs.
+    pub fn release(&mut self) {
+        self.packed = Vec::new();
     }
 
     /// Bytes held.

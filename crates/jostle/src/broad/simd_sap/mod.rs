@@ -263,6 +263,10 @@ impl Kept for Ends {
         result
     }
 
+    fn release(&mut self) {
+        self.axes.iter_mut().for_each(AxisList::release);
+    }
+
     fn bytes(&self) -> usize {
         self.axes.iter().map(AxisList::bytes).sum::<usize>()
             + self.changed.bytes()
