@@ -281,13 +281,16 @@ impl AxisList {
                 let to = self.ranks[rank_place(id)] as usize;
                 let from = from[usize::from(upper)] as usize;
                 let (new, old) = (self.values[to], old_value(id));
-                let passed = if new > old {
-                    passed(&self.ids[..to], (old, id), |place, _| self.values[place])
+                let ended = &mut self.ended;
+                self.work.tests += if new > old {
+                    let order = self.ids[..to].iter().zip(&self.values[..to]).rev();
+                    let passed = order.take_while(|&(&other, &value)| (value, other) > (old, id));
+                    test_passed(id, true, passed.map(|(&other, _)| other), task, lane, ended)?
                 } else {
-                    passed(&self.previous[..from], (new, id), |_, other| old_value(other))
+                    let order = self.previous[..from].iter().copied().rev();
+                    let passed = order.take_while(|&other| (old_value(other), other) > (new, id));
+                    test_passed(id, false, passed, task, lane, ended)?
                 };
-                self.work.tests += passed.len() as u64;
-                test_passed(id, new > old, passed, task, lane, &mut self.ended)?;
             }
             self.work.check(task)?;
         }
@@ -306,7 +309,7 @@ impl AxisList {
             let passed = if right { &self.ids[from..to] } else { &self.previous[to + 1..from] };
             self.work.tests += passed.len() as u64;
             self.work.check(task)?;
-            test_passed(id, right, passed, task, lane, &mut self.ended)?;
+            test_passed(id, right, passed.iter().copied(), task, lane, &mut self.ended)?;
         }
         Ok(())
     }
@@ -382,33 +385,24 @@ fn old_value(then: &[Aabb], axis: usize, id: i32) -> i32 {
     signed_key(if id < 0 { aabb.min[axis] } else { aabb.max[axis] })
 }
 
-/// The ids at the end of a sorted list whose entries are greater than `bound`. `value` says what
-/// the value at a place with an id is.
-#[inline(always)]
-fn passed(ids: &[i32], bound: (i32, i32), value: impl Fn(usize, i32) -> i32) -> &[i32] {
-    let mut start = ids.len();
-    while start > 0 && (value(start - 1, ids[start - 1]), ids[start - 1]) > bound {
-        start -= 1;
-    }
-    &ids[start..]
-}
-
 /// An end against those it has passed. An upper end that moves right, or a lower one that moves
-/// left, begins pairs; the others end them.
+/// left, begins pairs; the others end them. Returns how many there were.
 #[inline(always)]
 fn test_passed(
     id: i32,
     right: bool,
-    passed: &[i32],
+    passed: impl Iterator<Item = i32>,
     task: &Task<'_>,
     lane: &mut Lane,
     ended: &mut Vec<Pair>,
-) -> Result<(), Stop> {
+) -> Result<u64, Stop> {
     let gain = right == (id >= 0);
     let boxes = if gain { task.judge.now() } else { task.judge.then() };
     let slot = slot_of(id);
     let moved = boxes[slot as usize];
-    for &end in passed {
+    let mut tests = 0;
+    for end in passed {
+        tests += 1;
         let other = slot_of(end);
         // Ends of the same kind are tested in vain: which they are is left to chance, and a
         // missed branch costs more.
@@ -422,7 +416,7 @@ fn test_passed(
             ended.push(Pair::new(BoxId::new(lower), BoxId::new(upper)));
         }
     }
-    Ok(())
+    Ok(tests)
 }
 
 /// The pairs of a box with those in a list of ends that began or ended.
