@@ -10,6 +10,7 @@ use crate::broad::past::{EventSink, Judge, Stop};
 use crate::broad::sap::Sort;
 use crate::pair::{Lane, Pair};
 
+use super::MIGRATION_WORK;
 use super::cell::{CellChanges, CellLists, CellOf, Scratch};
 use super::deal::Deal;
 use super::grid::{CellView, Grid};
@@ -186,7 +187,8 @@ impl<L: CellLists> Band<L> {
             self.visited += 1;
             self.largest = self.largest.max(boxes);
             let mut sink = EventSink::new(task.lane, &mut self.ended);
-            let beside = (changes.dropped.len() + changes.fresh.len()) as u64 * L::CHANGE_WORK;
+            let migrations = (changes.dropped.len() + changes.fresh.len()) as u64;
+            let beside = migrations * (L::CHANGE_WORK + MIGRATION_WORK);
             sink.budget = task.budget.checked_sub(beside).ok_or(Stop::Budget)?;
             let view = CellView::new(task.grid, number);
             let (result, [tests, swaps]) =

@@ -90,6 +90,10 @@ impl Default for GridOptions {
     }
 }
 
+/// What a box that comes into a cell or leaves it costs beside what its lists do: it gets a number,
+/// and memory that nothing else in the step has touched is read.
+const MIGRATION_WORK: u64 = 60;
+
 /// What dealing a change to its cells costs, in the unit of a test.
 const DEAL_WORK: u64 = 10;
 
@@ -308,7 +312,8 @@ impl<L: CellLists> Kept for Cells<L> {
     fn change_work(&self) -> f64 {
         // A box touches somewhat more than one cell, and is tested against a part of it.
         let cell = self.options.boxes_per_cell as f64;
-        1.3 * (L::CHANGE_WORK as f64 + cell / 8.0) + self.giants.count() as f64
+        let lists = (L::CHANGE_WORK + MIGRATION_WORK) as f64;
+        1.3 * (lists + cell / 8.0) + self.giants.count() as f64
     }
 
     fn move_work(&self, then: &Aabb, now: &Aabb) -> f64 {
@@ -325,7 +330,7 @@ impl<L: CellLists> Kept for Cells<L> {
     fn follow(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
         let migrations = self.deal(step.boxes, step.past) as u64;
         let dealt = step.boxes.changes().len() as u64 * DEAL_WORK;
-        step.work.beside = migrations * L::CHANGE_WORK + dealt;
+        step.work.beside = migrations * (L::CHANGE_WORK + MIGRATION_WORK) + dealt;
         step.clock.end("deal");
         if step.work.beside > step.budget {
             return Err(Stop::Budget);

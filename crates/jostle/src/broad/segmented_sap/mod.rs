@@ -18,8 +18,8 @@
 //! **Cost.** A box that comes or goes costs O(log n), the shifting of six chunks, and a test of
 //! each candidate. Boxes that moved cost O(log n) and their swaps, as in
 //! [`sap`](crate::broad::sap). Nothing moved costs nothing. Memory: about 65 bytes a box for the
-//! chunks, as much as 64 and usually 10 for checkpoint sets, 24 for the past bounds, 50 for
-//! building anew.
+//! chunks, as much as 64 and usually 10 for checkpoint sets, 24 for the past bounds; and 60 for
+//! finding all pairs and sorting anew, given back after some steps that were followed.
 //!
 //! **Choose it** for up to some thousand boxes of which few move and some come and go; and inside
 //! the cells of a grid. With one box coming and one going among 3 000 it is 20 times as fast as
@@ -147,6 +147,7 @@ impl Kept for Ends {
     }
 
     fn change_work(&self) -> f64 {
+        // Candidates are met in memory that no other step has warmed.
         CHANGE_WORK as f64 + 2.0 * self.leaps.candidates as f64
     }
 
@@ -163,7 +164,7 @@ impl Kept for Ends {
         let (leaps, then, now) = (self.leaps, step.past.aabbs(), step.boxes.aabbs());
         let far = |slot: u32| leaps.far(&then[slot as usize], &now[slot as usize]);
         self.changed.deal(step.boxes, step.past, far);
-        step.work.beside = self.changed.exchanged() as u64 * CHANGE_WORK;
+        step.work.beside = (self.changed.exchanged() as f64 * self.change_work()) as u64;
         let mut ended = std::mem::take(found.ended_mut());
         let mut sink = EventSink::new(found.lane(), &mut ended);
         sink.budget = step.budget.saturating_sub(step.work.beside);
