@@ -22,6 +22,12 @@
 //! three threads are there. Not for worlds in which boxes come and go in numbers: the lists are
 //! written anew. The limits of `sap` hold here, too.
 //!
+//! **What lost.** With a tenth moving, one worker takes 1.15 times as long as `sap` at 4096 boxes
+//! (1.3 while a copy of the old values was made in each step and what was passed was first looked
+//! for and then tested). Sorting by vectors is a third of the step; the rest are the tests of what
+//! was passed, which `sap` makes as well, and which no vector makes faster: each reads a box from
+//! elsewhere. Waking three workers costs as much as a step of a thousand boxes, hence `FEW`.
+//!
 //! **Departures.**
 //! 1. Vectors are kept in order while they are moved, see [`simd`](self)'s sort; an entry is
 //!    compared by value, kind of end and id, so equal values need no forced exchange.
