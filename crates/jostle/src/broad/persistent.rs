@@ -9,7 +9,7 @@
 //! ```
 //!
 //! What an algorithm keeps and how it follows is its own ([`Kept`]). How dear following looks is
-//! [guessed](forecast) from a sample of the moves before anything is touched, so that a world that
+//! guessed from a sample of the moves before anything is touched, so that a world that
 //! leaps does not cost a budget first, and is forgotten as soon as the world is calm again.
 
 use crate::aabb::Aabb;

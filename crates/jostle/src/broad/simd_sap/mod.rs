@@ -41,7 +41,7 @@
 //! 5. Steps dearer than finding all pairs anew are replaced by that
 //!    ([`persistent`](crate::broad::persistent)); where this is forbidden, lists far from order are
 //!    sorted from scratch.
-//! 6. Boxes that come and go are met in a sweep of the first axis ([`exchange`]).
+//! 6. Boxes that come and go are met in a sweep of the first axis (`exchange.rs`).
 
 mod axis;
 mod exchange;
