@@ -37,7 +37,7 @@
 //!    has doubled or halved, or giants or a crowd have formed.
 //! 4. A move of more than an eighth of a cell is made by taking the box out and putting it in.
 //! 5. All pairs are found anew where that is cheaper ([`persistent`](crate::broad::persistent)), and
-//!    not cell by cell: sorting and sweeping each cell took six times as long as `grid-sweep`.
+//!    not cell by cell: sorting and sweeping each cell took over four times as long as `grid-sweep`.
 
 pub mod band;
 pub mod cell;
