@@ -11,27 +11,43 @@ use crate::error::Error;
 use crate::pair::PairBuffer;
 use crate::par::Workers;
 
+/// Below so many boxes one thread finds all pairs: waking others takes as long.
+const FEW: usize = 4096;
+
 /// Finds all pairs of a set of boxes.
 #[derive(Debug)]
 pub struct Finder {
     workers: Workers,
+    /// Whether it runs on one thread because the boxes are few.
+    alone: bool,
     inner: GridSweep,
 }
 
 impl Finder {
     /// A finder that runs on `workers`.
     pub fn new(workers: &Workers) -> Finder {
-        Finder { workers: workers.clone(), inner: GridSweep::new(workers) }
+        Finder { workers: workers.clone(), alone: true, inner: GridSweep::new(&Workers::one()) }
     }
 
     /// Writes all pairs into the empty buffer.
     pub fn find(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Error> {
+        let few = self.workers.count() == 1 || boxes.len() < FEW;
+        if self.alone != few {
+            self.alone = few;
+            self.release();
+        }
         // It may have seen these boxes before and find that nothing changed.
         if self.inner.update(boxes, found)? == Report::Delta {
-            self.inner = GridSweep::new(&self.workers);
+            self.release();
             self.inner.update(boxes, found)?;
         }
         Ok(())
+    }
+
+    /// Gives its memory back.
+    pub fn release(&mut self) {
+        let alone = Workers::one();
+        self.inner = GridSweep::new(if self.alone { &alone } else { &self.workers });
     }
 
     /// Box tests of the last time.

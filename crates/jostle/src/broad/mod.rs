@@ -27,6 +27,7 @@ pub mod groups;
 pub mod hash_grid;
 pub mod octree;
 pub mod past;
+pub mod persistent;
 pub mod queries;
 pub mod sap;
 pub mod segmented_sap;

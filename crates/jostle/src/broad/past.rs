@@ -239,12 +239,6 @@ impl<'a> Judge<'a> {
             && self.owns(self.then, one, other)
     }
 
-    /// Whether the boxes are a pair now, and one for this judge to report.
-    #[inline]
-    pub fn stands(&self, one: u32, other: u32) -> bool {
-        self.overlap_now(one, other) && self.owns(self.now, one, other)
-    }
-
     #[inline]
     fn overlap_now(&self, one: u32, other: u32) -> bool {
         self.now[one as usize].overlaps(&self.now[other as usize]) && self.allowed(one, other)

@@ -6,12 +6,11 @@
 use std::ops::Range;
 
 use crate::aabb::Aabb;
-use crate::broad::effort::Effort;
-use crate::broad::endpoint::order_key;
 use crate::broad::past::{EventSink, Judge, Stop};
+use crate::broad::sap::Sort;
 use crate::pair::{Lane, Pair};
 
-use super::GridOptions;
+use super::MIGRATION_WORK;
 use super::cell::{CellChanges, CellLists, CellOf, Scratch};
 use super::deal::Deal;
 use super::grid::{CellView, Grid};
@@ -91,16 +90,12 @@ pub struct Task<'a> {
     pub grid: &'a Grid,
     /// The changes by cell.
     pub dealt: &'a Dealt,
-    /// Bounds that the cells are sorted by.
-    pub past: &'a [Aabb],
     /// Who decides about pairs.
     pub judge: Judge<'a>,
-    /// The axes by precedence.
-    pub order: [usize; 3],
-    /// How the grid works.
-    pub options: &'a GridOptions,
-    /// What is cheap and what is dear.
-    pub effort: &'a Effort,
+    /// Which sort for the boxes that moved within a cell.
+    pub sort: Sort,
+    /// Most work.
+    pub budget: u64,
     /// Memory of this worker.
     pub scratch: &'a mut Scratch,
     /// Where pairs go that began.
@@ -158,16 +153,27 @@ impl<L: CellLists> Band<L> {
         (self.tests, self.swaps, self.visited, self.largest) = (0, 0, 0, 0);
     }
 
-    /// Fills the cells with what was dealt as fresh.
-    pub fn rebuild(&mut self, task: &mut Task<'_>) -> Result<(), Stop> {
-        if self.cells.len() < task.cells.len() {
-            self.cells.resize_with(task.cells.len(), CellOf::default);
+    /// Fills the cells of these numbers with what was dealt to them.
+    pub fn rebuild(
+        &mut self,
+        numbers: Range<usize>,
+        dealt: &Deal,
+        aabbs: &[Aabb],
+        first: usize,
+        chunk: Option<usize>,
+        scratch: &mut Scratch,
+    ) {
+        if self.cells.len() < numbers.len() {
+            self.cells.resize_with(numbers.len(), CellOf::default);
         }
-        for (cell, number) in self.cells.iter_mut().zip(task.cells.clone()) {
-            let slots = task.dealt.fresh.of(number);
-            cell.rebuild(task.past, slots, task.order[0], task.options.chunk, task.scratch);
+        for (cell, number) in self.cells.iter_mut().zip(numbers) {
+            cell.rebuild(aabbs, dealt.of(number), first, chunk, scratch);
         }
-        Ok(())
+    }
+
+    /// Boxes in the first cells; one that touches several counts in each.
+    pub fn boxes(&self, cells: usize) -> usize {
+        self.cells[..cells].iter().map(CellOf::boxes).sum()
     }
 
     /// Follows the changes in every cell that received something.
@@ -186,54 +192,17 @@ impl<L: CellLists> Band<L> {
             self.visited += 1;
             self.largest = self.largest.max(boxes);
             let mut sink = EventSink::new(task.lane, &mut self.ended);
-            if task.options.may_rebuild {
-                sink.budget = 2 * task.effort.budget(boxes);
-            }
+            let migrations = (changes.dropped.len() + changes.fresh.len()) as u64;
+            let beside = migrations * (L::CHANGE_WORK + MIGRATION_WORK);
+            sink.budget = task.budget.checked_sub(beside).ok_or(Stop::Budget)?;
             let view = CellView::new(task.grid, number);
-            let (sort, scratch) = (task.options.sort, &mut *task.scratch);
             let (result, [tests, swaps]) =
-                cell.follow(changes, task.judge, view, sort, scratch, sink);
+                cell.follow(changes, task.judge, view, task.sort, task.scratch, sink);
             self.tests += tests;
             self.swaps += swaps;
+            task.budget = task.budget.saturating_sub(tests + swaps + beside);
             result?;
         }
         Ok(())
     }
-
-    /// Finds all pairs among the boxes dealt as fresh.
-    pub fn find_all(&mut self, task: &mut Task<'_>) -> Result<(), Stop> {
-        for number in task.cells.clone() {
-            let judge = task.judge.within(CellView::new(task.grid, number));
-            let slots = task.dealt.fresh.of(number);
-            let axis = task.order[0];
-            let sorted = &mut task.scratch.sorted;
-            sorted.clear();
-            sorted.extend(slots.iter().map(|&slot| (slot, task.past[slot as usize])));
-            sorted.sort_unstable_by_key(|(slot, aabb)| (order_key(aabb.min[axis]), *slot));
-            self.tests += sweep(sorted, axis, &judge, task.lane)?;
-        }
-        Ok(())
-    }
-}
-
-/// Finds the pairs of a list that is sorted along an axis. Returns the number of tests.
-fn sweep(
-    sorted: &[(u32, Aabb)],
-    axis: usize,
-    judge: &Judge<'_>,
-    lane: &mut Lane,
-) -> Result<u64, Stop> {
-    let mut tests = 0;
-    for (place, (slot, aabb)) in sorted.iter().enumerate() {
-        for (other_slot, other) in &sorted[place + 1..] {
-            if other.min[axis] > aabb.max[axis] {
-                break;
-            }
-            tests += 1;
-            if aabb.overlaps(other) && judge.stands(*slot, *other_slot) {
-                lane.push(*slot, *other_slot)?;
-            }
-        }
-    }
-    Ok(tests)
 }

@@ -44,8 +44,6 @@ pub struct Scratch {
     /// Boxes that come, ascending.
     fresh: Vec<u32>,
     numbered: Numbered,
-    /// Boxes in order along the first axis, for finding all pairs.
-    pub(super) sorted: Vec<(u32, Aabb)>,
 }
 
 impl Scratch {
@@ -55,7 +53,6 @@ impl Scratch {
             + self.batch.bytes()
             + self.fresh.capacity() * 4
             + self.numbered.bytes()
-            + self.sorted.capacity() * size_of::<(u32, Aabb)>()
     }
 }
 

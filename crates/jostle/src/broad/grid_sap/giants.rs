@@ -93,19 +93,11 @@ impl Giants {
         result
     }
 
-    /// All pairs of giants as they are now.
-    pub fn report_all(&self, judge: &Judge<'_>, sink: &mut EventSink<'_>) -> Result<(), Stop> {
-        let slots = judge.now().len() as u32;
-        for &giant in &self.now {
-            for other in (0..slots).filter(|&other| other != giant) {
-                sink.tests += 1;
-                let once = giant < other || !self.contains(other);
-                if once && judge.stands(giant, other) {
-                    sink.begin(giant, other)?;
-                }
-            }
-        }
-        Ok(())
+    /// How many tests [`report`](Giants::report) makes.
+    pub fn tests(&self, changed: &[u32], slots: usize) -> u64 {
+        let each =
+            |giant: &u32| if changed.binary_search(giant).is_ok() { slots } else { changed.len() };
+        self.now.iter().chain(&self.then).map(each).sum::<usize>() as u64
     }
 }
 

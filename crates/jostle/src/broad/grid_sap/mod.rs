@@ -36,7 +36,8 @@
 //! 3. The outermost cells reach to infinity, and the grid is chosen anew when the number of boxes
 //!    has doubled or halved, or giants or a crowd have formed.
 //! 4. A move of more than an eighth of a cell is made by taking the box out and putting it in.
-//! 5. All cells find their pairs anew where that is cheaper ([`effort`](crate::broad::effort)).
+//! 5. All pairs are found anew where that is cheaper ([`persistent`](crate::broad::persistent)), and
+//!    not cell by cell: sorting and sweeping each cell took over four times as long as `grid-sweep`.
 
 pub mod band;
 pub mod cell;
@@ -49,19 +50,14 @@ pub mod plan;
 use std::sync::Mutex;
 
 use crate::aabb::Aabb;
-use crate::boxes::{Boxes, Follower};
-use crate::broad::effort::Effort;
-use crate::broad::endpoint::Endpoint;
-use crate::broad::finder::Finder;
+use crate::boxes::Boxes;
 use crate::broad::past::{EventSink, Past, Stop};
+use crate::broad::persistent::{Kept, Persistent, Step, driven, way};
+use crate::broad::sap::Sort;
 use crate::broad::sap::lists::Lists;
-use crate::broad::sap::{Sort, axes_by_spread};
 use crate::broad::segmented_sap::lists::SegmentedLists;
-use crate::broad::{BroadPhase, Report};
-use crate::error::{Error, LimitReached};
 use crate::pair::PairBuffer;
 use crate::par::Workers;
-use crate::stats::{StageClock, Stats};
 
 use band::{BANDS, Band, Dealt, Task};
 use cell::{CellLists, Scratch};
@@ -94,49 +90,19 @@ impl Default for GridOptions {
     }
 }
 
-/// A cell with more boxes than this, some of them filtered, is left to a sweep that knows
-/// groups of filters when all pairs are sought.
-const CROWD: usize = 1024;
+/// What a box that comes into a cell or leaves it costs beside what its lists do: it gets a number,
+/// and memory that nothing else in the step has touched is read.
+const MIGRATION_WORK: u64 = 60;
+
+/// What dealing a change to its cells costs, in the unit of a test.
+const DEAL_WORK: u64 = 10;
 
 /// See the [module](self).
-pub struct GridOf<L> {
-    options: GridOptions,
-    workers: Workers,
-    follower: Follower,
-    past: Past,
-    plan: Plan,
-    bands: Vec<Mutex<Band<L>>>,
-    /// One for each worker.
-    scratches: Vec<Mutex<Scratch>>,
-    /// Whether the cells are sorted by the past bounds; otherwise they are to be made.
-    listed: bool,
-    /// Boxes in the largest cell when the grid was chosen, and now.
-    largest: (usize, usize),
-    dealt: Dealt,
-    giants: Giants,
-    /// Boxes that changed, ascending; only where there are giants.
-    changed: Vec<u32>,
-    centres: Vec<f32>,
-    /// Finds all pairs where filters forbid many.
-    finder: Finder,
-    /// The axes by spread, the widest first.
-    order: [usize; 3],
-    /// Number of pairs.
-    pairs: usize,
-    effort: Effort,
-    counts: Counts,
-    clock: StageClock,
+pub struct GridOf<L: CellLists> {
+    driver: Persistent<Cells<L>>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    tests: u64,
-    swaps: u64,
-    rebuilt: bool,
-    abandoned: bool,
-    cells_visited: usize,
-    migrations: usize,
-}
+driven!(GridOf<L>, L: CellLists);
 
 impl<L: CellLists> GridOf<L> {
     /// A new instance whose cells run on `workers`.
@@ -146,60 +112,52 @@ impl<L: CellLists> GridOf<L> {
 
     /// A new instance that works as told.
     pub fn with_options(workers: &Workers, options: GridOptions) -> GridOf<L> {
-        GridOf {
+        let cells = Cells::new(workers, options);
+        GridOf { driver: Persistent::new(workers, cells, options.may_rebuild) }
+    }
+}
+
+/// The cells, and what is needed to follow changes in them.
+struct Cells<L> {
+    options: GridOptions,
+    workers: Workers,
+    plan: Plan,
+    bands: Vec<Mutex<Band<L>>>,
+    /// One for each worker.
+    scratches: Vec<Mutex<Scratch>>,
+    /// Boxes in the largest cell when the grid was chosen, and now.
+    largest: (usize, usize),
+    dealt: Dealt,
+    giants: Giants,
+    /// Boxes that changed, ascending; only where there are giants.
+    changed: Vec<u32>,
+    centres: Vec<f32>,
+    visited: usize,
+}
+
+impl<L: CellLists> Cells<L> {
+    fn new(workers: &Workers, options: GridOptions) -> Cells<L> {
+        Cells {
             options,
             workers: workers.clone(),
-            follower: Follower::default(),
-            past: Past::default(),
             plan: Plan::default(),
             bands: (0..BANDS).map(|_| Mutex::default()).collect(),
             scratches: (0..workers.count()).map(|_| Mutex::default()).collect(),
-            listed: false,
             largest: (0, 0),
             dealt: Dealt::default(),
             giants: Giants::default(),
             changed: Vec::new(),
             centres: Vec::new(),
-            finder: Finder::new(workers),
-            order: [0, 1, 2],
-            pairs: 0,
-            effort: Effort::default(),
-            counts: Counts::default(),
-            clock: StageClock::default(),
+            visited: 0,
         }
-    }
-
-    // ---- All pairs --------------------------------------------------------------------------
-
-    /// Chooses the grid and finds all pairs from scratch.
-    fn build(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.past.rebuild(boxes);
-        self.order = axes_by_spread(boxes);
-        self.plan = plan::choose(boxes, self.options.boxes_per_cell, &mut self.centres);
-        self.deal_all();
-        self.listed = false;
-        self.counts.rebuilt = true;
-        self.clock.end("plan");
-        let largest = self.dealt.fresh.largest();
-        self.largest = (largest, largest);
-        if boxes.has_filters() && largest > CROWD {
-            self.finder.find(boxes, found)?;
-            self.counts.tests += self.finder.tests();
-        } else {
-            self.find_all(boxes, found)?;
-        }
-        self.effort.built(self.counts.tests, boxes.len());
-        self.pairs = found.len();
-        self.clock.end("build");
-        Ok(Report::Full)
     }
 
     /// Deals all boxes of the past to the cells that they touch, and to the giants.
-    fn deal_all(&mut self) {
-        let Plan { grid, .. } = &self.plan;
+    fn deal_all(&mut self, past: &[Aabb]) {
+        let grid = &self.plan.grid;
         self.dealt.clear();
         self.giants.clear();
-        for (slot, aabb) in self.past.aabbs().iter().enumerate() {
+        for (slot, aabb) in past.iter().enumerate() {
             if aabb.min[0].is_nan() {
                 continue;
             }
@@ -214,69 +172,79 @@ impl<L: CellLists> GridOf<L> {
         self.dealt.fresh.gather(grid.cells());
     }
 
-    fn find_all(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Error> {
-        self.run(boxes, found, |band, task| band.find_all(task)).map_err(not_budget)?;
-        let (judge, mut none) = (self.past.judge(boxes, self.order), Vec::new());
-        let mut sink = EventSink::new(&mut found.lanes(BANDS)[0], &mut none);
-        self.giants.report_all(&judge, &mut sink).map_err(not_budget)?;
-        self.counts.tests += sink.tests;
-        found.check_limit()?;
-        Ok(())
+    /// The numbers of the cells of a band.
+    fn cells_of(&self, band: usize) -> std::ops::Range<usize> {
+        let cells = self.plan.grid.cells();
+        let each = cells.div_ceil(BANDS);
+        (band * each).min(cells)..((band + 1) * each).min(cells)
     }
 
-    /// Fills the cells with the boxes of the past, if they are not.
-    fn make_cells(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Stop> {
-        if !self.listed {
-            self.deal_all();
-            self.past.grow(boxes);
-            self.run(boxes, found, |band, task| band.rebuild(task))?;
-            self.listed = true;
-            self.clock.end("sort cells");
+    /// Deals the changes to the cells. Returns how many boxes come into or leave a cell.
+    fn deal(&mut self, boxes: &Boxes, past: &Past) -> usize {
+        let changes = boxes.changes();
+        let grid = &self.plan.grid;
+        let Dealt { dropped, fresh, .. } = self.dealt.clear();
+        for id in changes.removed() {
+            let range = grid.range(&past.aabbs()[id.index()]);
+            if range.count() <= GIANT {
+                range.cells().for_each(|cell| dropped.push(grid.number(cell), id.get()));
+            }
         }
-        Ok(())
+        for id in changes.inserted() {
+            let range = grid.range(&boxes.aabbs()[id.index()]);
+            if range.count() <= GIANT {
+                range.cells().for_each(|cell| fresh.push(grid.number(cell), id.get()));
+            }
+        }
+        for id in changes.moved() {
+            let (then, now) = (&past.aabbs()[id.index()], &boxes.aabbs()[id.index()]);
+            let again = past.refiltered(boxes, id.get()) || self.plan.leaps(then, now);
+            self.dealt.deal_moved(grid, id.get(), then, now, again);
+        }
+        self.dealt.gather(grid.cells());
+        self.migrations()
     }
 
-    /// Runs a task on every band, and adds up what they counted.
-    fn run(
-        &mut self,
-        boxes: &Boxes,
-        found: &mut PairBuffer,
-        work: impl Fn(&mut Band<L>, &mut Task<'_>) -> Result<(), Stop> + Sync,
-    ) -> Result<(), Stop> {
-        let per_band = self.plan.grid.cells().div_ceil(BANDS);
-        let judge = self.past.judge(boxes, self.order);
+    fn migrations(&self) -> usize {
+        self.dealt.dropped.count() + self.dealt.fresh.count()
+    }
+
+    /// Follows the changes in every band.
+    fn follow_bands(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
+        let judge = step.past.judge(step.boxes, step.order);
+        let (budget, count) = (step.budget, step.boxes.len());
         self.workers.for_each(found.lanes(BANDS), |index, lane| {
             let mut band = self.bands[index].lock().expect("no task panicked");
-            let first = (index * per_band).min(self.plan.grid.cells());
-            let last = (first + per_band).min(self.plan.grid.cells());
             let mut scratch = free_scratch(&self.scratches);
+            let cells = self.cells_of(index);
+            // What its boxes deserve; and where much happens in few places, some of the rest.
+            let share = band.boxes(cells.len()) as f64 / count.max(1) as f64 + 0.5 / BANDS as f64;
             let mut task = Task {
-                cells: first..last,
+                cells,
                 grid: &self.plan.grid,
                 dealt: &self.dealt,
-                past: self.past.aabbs(),
                 judge,
-                order: self.order,
-                options: &self.options,
-                effort: &self.effort,
+                sort: self.options.sort,
+                budget: if budget == u64::MAX { budget } else { (budget as f64 * share) as u64 },
                 scratch: &mut scratch,
                 lane,
             };
             band.start();
-            band.result = work(&mut band, &mut task);
+            band.result = band.follow(&mut task);
         });
-        self.sum_up(found)
+        self.sum_up(step, found)
     }
 
     /// Collects what the bands counted and ended. Giving up comes before any error: it leads to
     /// finding everything anew, which says the same for every number of workers.
-    fn sum_up(&mut self, found: &mut PairBuffer) -> Result<(), Stop> {
+    fn sum_up(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
         let mut result = Ok(());
+        self.visited = 0;
         for band in &mut self.bands {
             let band = band.get_mut().expect("no task panicked");
-            self.counts.tests += band.tests;
-            self.counts.swaps += band.swaps;
-            self.counts.cells_visited += band.visited;
+            step.work.tests += band.tests;
+            step.work.swaps += band.swaps;
+            self.visited += band.visited;
             self.largest.1 = self.largest.1.max(band.largest);
             found.ended_mut().append(&mut band.ended);
             match std::mem::replace(&mut band.result, Ok(())) {
@@ -289,67 +257,50 @@ impl<L: CellLists> GridOf<L> {
         result
     }
 
-    // ---- Changes ----------------------------------------------------------------------------
-
-    fn follow(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Stop> {
-        self.make_cells(boxes, found)?;
-        self.past.grow(boxes);
-        self.deal(boxes);
-        self.clock.end("deal");
-        self.run(boxes, found, |band, task| band.follow(task))?;
-        self.clock.end("cells");
-        self.follow_giants(boxes, found)
-    }
-
-    /// Deals the changes to the cells.
-    fn deal(&mut self, boxes: &Boxes) {
-        let changes = boxes.changes();
-        let grid = &self.plan.grid;
-        let Dealt { dropped, fresh, .. } = self.dealt.clear();
-        for id in changes.removed() {
-            let range = grid.range(&self.past.aabbs()[id.index()]);
-            if range.count() <= GIANT {
-                range.cells().for_each(|cell| dropped.push(grid.number(cell), id.get()));
-            }
-        }
-        for id in changes.inserted() {
-            let range = grid.range(&boxes.aabbs()[id.index()]);
-            if range.count() <= GIANT {
-                range.cells().for_each(|cell| fresh.push(grid.number(cell), id.get()));
-            }
-        }
-        for id in changes.moved() {
-            let (then, now) = (&self.past.aabbs()[id.index()], &boxes.aabbs()[id.index()]);
-            let again = self.past.refiltered(boxes, id.get()) || leaps(&self.plan.reach, then, now);
-            self.dealt.deal_moved(grid, id.get(), then, now, again);
-        }
-        self.counts.migrations = self.dealt.dropped.count() + self.dealt.fresh.count();
-        self.dealt.gather(grid.cells());
-    }
-
-    fn follow_giants(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Stop> {
-        let (grid, aabbs) = (&self.plan.grid, boxes.aabbs());
-        self.giants.follow(boxes, |slot| grid.range(&aabbs[slot as usize]).count() > GIANT);
+    fn follow_giants(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
+        let (grid, aabbs) = (&self.plan.grid, step.boxes.aabbs());
+        self.giants.follow(step.boxes, |slot| grid.range(&aabbs[slot as usize]).count() > GIANT);
         if self.giants.are_none() {
             return Ok(());
         }
-        let changes = boxes.changes();
+        let changes = step.boxes.changes();
         let changed = [changes.inserted(), changes.moved(), changes.removed()];
         self.changed.clear();
         self.changed.extend(changed.into_iter().flatten().map(|id| id.get()));
         self.changed.sort_unstable();
+        if self.giants.tests(&self.changed, step.boxes.slots()) > step.budget {
+            return Err(Stop::Budget);
+        }
         let mut ended = std::mem::take(found.ended_mut());
         let mut sink = EventSink::new(&mut found.lanes(BANDS)[0], &mut ended);
-        let judge = self.past.judge(boxes, self.order);
+        let judge = step.past.judge(step.boxes, step.order);
         let result = self.giants.report(&self.changed, &judge, &mut sink);
-        self.counts.tests += sink.tests;
+        step.work.tests += sink.tests;
         *found.ended_mut() = ended;
-        self.clock.end("giants");
+        step.clock.end("giants");
         result
+    }
+}
+
+impl<L: CellLists> Kept for Cells<L> {
+    /// Each cell has the bounds of its boxes.
+    const SCATTERED: bool = false;
+
+    fn rebuild(&mut self, past: &Past, boxes: &Boxes, order: [usize; 3]) {
+        self.plan = plan::choose(boxes, self.options.boxes_per_cell, &mut self.centres);
+        self.deal_all(past.aabbs());
+        let largest = self.dealt.fresh.largest();
+        self.largest = (largest, largest);
+        let (fresh, chunk) = (&self.dealt.fresh, self.options.chunk);
+        self.workers.run(BANDS, |index| {
+            let mut band = self.bands[index].lock().expect("no task panicked");
+            let mut scratch = free_scratch(&self.scratches);
+            band.rebuild(self.cells_of(index), fresh, past.aabbs(), order[0], chunk, &mut scratch);
+        });
     }
 
     /// Whether the grid no longer fits the boxes.
-    fn wants_another_plan(&self, boxes: &Boxes) -> bool {
+    fn outgrown(&self, boxes: &Boxes) -> bool {
         let (planned, now) = (self.plan.boxes + 100, boxes.len() + 100);
         let crowd = self.largest.1 > 4 * self.largest.0.max(self.options.boxes_per_cell);
         now > 2 * planned
@@ -358,96 +309,57 @@ impl<L: CellLists> GridOf<L> {
             || self.giants.count() > 2 * plan::most_giants(boxes.len())
     }
 
-    fn work(&self) -> u64 {
-        let replaced = self.counts.migrations as u64 * L::CHANGE_WORK;
-        self.counts.tests + self.counts.swaps + replaced
+    fn change_work(&self) -> f64 {
+        // A box touches somewhat more than one cell, and is tested against a part of it.
+        let cell = self.options.boxes_per_cell as f64;
+        let lists = (L::CHANGE_WORK + MIGRATION_WORK) as f64;
+        1.3 * (lists + cell / 8.0) + self.giants.count() as f64
     }
 
-    /// What [`BroadPhase::update`] does once the changes are known to continue.
-    fn continue_with(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        if boxes.changes().is_empty() {
-            return Ok(Report::Delta);
+    fn move_work(&self, then: &Aabb, now: &Aabb) -> f64 {
+        if self.plan.leaps(then, now) {
+            return 2.0 * self.change_work();
         }
-        let changes = boxes.changes().len();
-        if self.options.may_rebuild
-            && self.effort.prefers_building(changes, boxes.len(), !self.listed)
-            || self.wants_another_plan(boxes)
-        {
-            return self.build(boxes, found);
-        }
-        match self.follow(boxes, found) {
-            Ok(()) => {
-                self.effort.followed(self.work(), changes);
-                self.past.follow(boxes);
-                self.pairs = self.pairs + found.len() - found.ended().len();
-                Ok(Report::Delta)
-            }
-            Err(Stop::Error(error)) => Err(error),
-            Err(Stop::Budget) => {
-                self.effort.abandoned(self.work(), changes);
-                self.counts.abandoned = true;
-                found.clear();
-                self.build(boxes, found)
-            }
-        }
-    }
-}
-
-impl<L: CellLists> BroadPhase for GridOf<L> {
-    fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.clock.start();
-        self.counts = Counts::default();
-        let report = if self.follower.begin(boxes) {
-            self.continue_with(boxes, found)?
-        } else {
-            self.build(boxes, found)?;
-            if boxes.slots() <= Endpoint::MAX_SLOTS {
-                self.make_cells(boxes, found).map_err(not_budget)?;
-            }
-            Report::Full
-        };
-        if self.pairs > found.limit() {
-            return Err(LimitReached { limit: found.limit() }.into());
-        }
-        if boxes.slots() <= Endpoint::MAX_SLOTS {
-            self.follower.done(boxes);
-        }
-        Ok(report)
+        // A cell has two ends for each of its boxes on an axis; each swap comes with a test.
+        let ends = 2.0 * self.options.boxes_per_cell as f32;
+        let swaps = |axis: usize| way(then, now, axis) * ends / self.plan.width(axis);
+        let swaps = (0..3).map(swaps).filter(|swaps| swaps.is_finite()).sum::<f32>();
+        DEAL_WORK as f64 + 2.0 * f64::from(swaps) + self.giants.count() as f64
     }
 
-    fn stats(&self) -> Stats {
+    fn follow(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
+        let migrations = self.deal(step.boxes, step.past) as u64;
+        let dealt = step.boxes.changes().len() as u64 * DEAL_WORK;
+        step.work.beside = migrations * (L::CHANGE_WORK + MIGRATION_WORK) + dealt;
+        step.clock.end("deal");
+        if step.work.beside > step.budget {
+            return Err(Stop::Budget);
+        }
+        self.follow_bands(step, found)?;
+        step.clock.end("cells");
+        self.follow_giants(step, found)
+    }
+
+    fn bytes(&self) -> usize {
         let locked = |band: &Mutex<Band<L>>| band.lock().expect("no task panicked").bytes();
         let scratch = |one: &Mutex<Scratch>| one.lock().expect("no task panicked").bytes();
-        let bytes = self.past.bytes()
-            + self.dealt.bytes()
-            + self.finder.bytes()
+        self.dealt.bytes()
             + self.bands.iter().map(locked).sum::<usize>()
             + self.scratches.iter().map(scratch).sum::<usize>()
-            + (self.changed.capacity() + self.centres.capacity()) * 4;
-        let flag = |set: bool| f64::from(u8::from(set));
-        Stats {
-            tests: self.counts.tests,
-            swaps: self.counts.swaps,
-            bytes,
-            counts: vec![
-                ("cells", self.plan.grid.cells() as f64),
-                ("cells_visited", self.counts.cells_visited as f64),
-                ("migrations", self.counts.migrations as f64),
-                ("giants", self.giants.count() as f64),
-                ("largest_cell", self.largest.1 as f64),
-                ("rebuilt", flag(self.counts.rebuilt)),
-                ("abandoned", flag(self.counts.abandoned)),
-            ],
-            stages: self.clock.stages().to_vec(),
-        }
+            + (self.changed.capacity() + self.centres.capacity()) * 4
+    }
+
+    fn counts(&self) -> Vec<(&'static str, f64)> {
+        vec![
+            ("cells", self.plan.grid.cells() as f64),
+            ("cells_visited", self.visited as f64),
+            ("migrations", self.migrations() as f64),
+            ("giants", self.giants.count() as f64),
+            ("largest_cell", self.largest.1 as f64),
+        ]
     }
 
     fn validate(&self, boxes: &Boxes) {
-        let same = |(then, now): (&Aabb, &Aabb)| then.same(now) || then.min[0].is_nan();
-        assert!(self.past.aabbs().iter().zip(boxes.aabbs()).all(same), "past bounds are stale");
-        if !self.listed {
-            return;
-        }
         let grid = &self.plan.grid;
         let mut cells = vec![Vec::new(); grid.cells()];
         for id in boxes.ids() {
@@ -466,13 +378,6 @@ impl<L: CellLists> BroadPhase for GridOf<L> {
     }
 }
 
-fn not_budget(stop: Stop) -> Error {
-    match stop {
-        Stop::Error(error) => error,
-        Stop::Budget => unreachable!("no budget was set"),
-    }
-}
-
 /// A scratch that no other worker uses; there are as many as workers.
 fn free_scratch(scratches: &[Mutex<Scratch>]) -> std::sync::MutexGuard<'_, Scratch> {
     loop {
@@ -481,15 +386,6 @@ fn free_scratch(scratches: &[Mutex<Scratch>]) -> std::sync::MutexGuard<'_, Scrat
         }
         std::thread::yield_now();
     }
-}
-
-/// True for a move that is better made by taking the box out and putting it in.
-fn leaps(reach: &[f32; 3], then: &Aabb, now: &Aabb) -> bool {
-    (0..3).any(|axis| {
-        let paths = [now.min[axis] - then.min[axis], now.max[axis] - then.max[axis]];
-        // Differences of infinities are no number, and leap.
-        paths.into_iter().any(|path| path.is_nan() || path.abs() > reach[axis])
-    })
 }
 
 #[cfg(test)]

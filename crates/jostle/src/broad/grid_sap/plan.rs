@@ -6,6 +6,7 @@
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
+use crate::broad::persistent::way;
 
 use super::grid::Grid;
 
@@ -33,6 +34,20 @@ pub struct Plan {
     pub reach: [f32; 3],
     /// The number of boxes it was made for.
     pub boxes: usize,
+}
+
+impl Plan {
+    /// True for a move that is better made by taking the box out and putting it in.
+    #[inline]
+    pub fn leaps(&self, then: &Aabb, now: &Aabb) -> bool {
+        // Either end may go as far; together they go twice as far unless the box grows.
+        (0..3).any(|axis| way(then, now, axis) > 2.0 * self.reach[axis])
+    }
+
+    /// The width of a cell; infinite on an axis that is not divided because it has no spread.
+    pub fn width(&self, axis: usize) -> f32 {
+        8.0 * self.reach[axis]
+    }
 }
 
 /// The plan for these boxes with about `target` of them in a cell.

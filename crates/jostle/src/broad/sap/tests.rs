@@ -1,5 +1,6 @@
 use super::*;
 use crate::broad::brute_force::BruteForce;
+use crate::broad::{BroadPhase, Report};
 use crate::events::PairTracker;
 use crate::filter::Filter;
 use crate::pair::BoxId;

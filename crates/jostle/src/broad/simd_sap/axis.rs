@@ -2,8 +2,9 @@
 //! what changed its rank. One worker runs it without knowing of the other axes.
 
 use crate::aabb::Aabb;
-use crate::broad::endpoint::{Endpoint, fill_sorted, order_key};
+use crate::broad::endpoint::{Endpoint, fill_sorted, key_value, order_key};
 use crate::broad::past::{Judge, Stop};
+use crate::ds::radix_sort::sort_items;
 use crate::pair::{BoxId, Lane, Pair};
 use crate::simd::endpoint_sort::{LANES, PADDING, differences, sort};
 
@@ -11,6 +12,14 @@ use super::Retest;
 
 /// Set in the id of a lower end: as the sign it makes lower ends sort before upper ones.
 const LOWER: i32 = i32::MIN;
+
+/// From so many entries on they are sorted by digits.
+const MANY: usize = 1 << 16;
+
+/// What a test and what a split cost, in the unit of [`Effort`](crate::broad::effort): a test
+/// comes with the search for what was passed.
+pub(super) const TEST_WORK: u64 = 2;
+const SPLIT_WORK: u64 = 2;
 
 /// The moved boxes are gone through one by one where less than one end in so many belongs to them.
 const WALK_SHARE: usize = 8;
@@ -21,7 +30,7 @@ fn id_of(slot: u32, upper: bool) -> i32 {
 }
 
 #[inline(always)]
-fn slot_of(id: i32) -> u32 {
+pub(super) fn slot_of(id: i32) -> u32 {
     (id & !LOWER) as u32
 }
 
@@ -43,8 +52,9 @@ pub(super) struct AxisList {
     /// Values and ids in sorted order, filled up to whole vectors.
     values: Vec<i32>,
     ids: Vec<i32>,
-    /// Values and ids in the order of the step before.
-    previous_values: Vec<i32>,
+    /// Number of ends; what follows them fills up.
+    count: usize,
+    /// Ids in the order of the step before.
     previous: Vec<i32>,
     /// Where the ends of each slot stand, lower then upper.
     ranks: Vec<u32>,
@@ -52,11 +62,10 @@ pub(super) struct AxisList {
     old_ranks: Vec<u32>,
     /// Places whose id changed.
     changed: Vec<u32>,
-    /// Where the ends of each moved box stood in the step before.
+    /// Where the ends of each moved box stood in the step before; only where few moved.
     from: Vec<[u32; 2]>,
-    /// For sorting from scratch and for merging.
+    /// For sorting from scratch, and the ends of boxes that come.
     packed: Vec<u64>,
-    incoming: Vec<u64>,
     pub(super) began: Vec<Pair>,
     pub(super) ended: Vec<Pair>,
     pub(super) work: Work,
@@ -70,6 +79,14 @@ pub(super) struct Work {
     pub changed: u64,
 }
 
+impl Work {
+    #[inline(always)]
+    fn check(&self, task: &Task<'_>) -> Result<(), Stop> {
+        let work = self.tests * TEST_WORK + self.splits * SPLIT_WORK;
+        if work > task.budget { Err(Stop::Budget) } else { Ok(()) }
+    }
+}
+
 /// What a worker needs to know to follow the moves on its axis.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
@@ -78,63 +95,102 @@ pub(super) struct Task<'a> {
     pub place: usize,
     pub moved: &'a [u32],
     pub retest: Retest,
-    /// Most swaps.
+    /// Most work, in the unit of a test.
     pub budget: u64,
 }
 
 impl AxisList {
     /// Sorts the ends of these boxes from scratch.
-    pub fn rebuild(&mut self, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32>) {
+    pub fn rebuild(
+        &mut self,
+        aabbs: &[Aabb],
+        axis: usize,
+        slots: impl Iterator<Item = u32> + Clone,
+    ) {
         self.packed.clear();
         pack_ends(&mut self.packed, aabbs, axis, slots);
-        self.packed.sort_unstable();
-        self.unpack(aabbs.len());
-    }
-
-    /// Takes over what is in `packed`, and every rank with it.
-    fn unpack(&mut self, slots: usize) {
-        let length = self.packed.len().next_multiple_of(LANES);
+        if self.packed.len() < MANY {
+            self.packed.sort_unstable();
+        } else {
+            let mut spare = vec![0; self.packed.len()];
+            sort_items(&mut self.packed, &mut spare);
+        }
         self.values.clear();
         self.values.extend(self.packed.iter().map(|&packed| unpack(packed).0));
-        self.values.resize(length, PADDING);
         self.ids.clear();
         self.ids.extend(self.packed.iter().map(|&packed| unpack(packed).1));
-        self.ids.resize(length, PADDING);
-        self.ranks.resize(2 * slots, 0);
-        for (rank, &packed) in self.packed.iter().enumerate() {
-            self.ranks[rank_place(unpack(packed).1)] = rank as u32;
+        self.set_count(self.packed.len());
+        self.ranks.resize(2 * aabbs.len(), 0);
+        for (rank, &id) in self.ids[..self.count].iter().enumerate() {
+            self.ranks[rank_place(id)] = rank as u32;
         }
+        if self.packed.len() >= MANY {
+            // Sorting so many needs fresh memory anyway.
+            self.release();
+        }
+    }
+
+    /// Fills up to whole vectors behind so many ends.
+    fn set_count(&mut self, count: usize) {
+        self.count = count;
+        for entries in [&mut self.values, &mut self.ids] {
+            entries.truncate(count);
+            entries.resize(count.next_multiple_of(LANES), PADDING);
+        }
+    }
+
+    /// The ids of the ends in order.
+    pub fn ids(&self) -> &[i32] {
+        &self.ids[..self.count]
+    }
+
+    /// Endpoints per unit of length in the middle three quarters: a few giant or distant boxes do
+    /// not count.
+    pub fn density(&self) -> f32 {
+        let (low, high) = (self.count / 8, self.count - self.count / 8);
+        if high < low + 2 {
+            return 0.0;
+        }
+        let value = |at: usize| key_value(self.values[at] as u32 ^ 1 << 31);
+        let width = value(high - 1) - value(low);
+        if width > 0.0 { (high - low) as f32 / width } else { 0.0 }
     }
 
     /// Takes out the boxes for which `dropped` holds.
-    pub fn remove(&mut self, dropped: impl Fn(u32) -> bool, slots: usize) {
-        self.packed.clear();
-        for (&value, &id) in self.values.iter().zip(&self.ids) {
-            if value != PADDING && !dropped(slot_of(id)) {
-                self.packed.push(pack(value, id));
+    pub fn remove(&mut self, dropped: impl Fn(u32) -> bool) {
+        let mut kept = 0;
+        for place in 0..self.count {
+            let (value, id) = (self.values[place], self.ids[place]);
+            if !dropped(slot_of(id)) {
+                (self.values[kept], self.ids[kept]) = (value, id);
+                self.ranks[rank_place(id)] = kept as u32;
+                kept += 1;
             }
         }
-        self.unpack(slots);
+        self.set_count(kept);
     }
 
-    /// Puts boxes in.
+    /// Puts boxes in: their sorted ends are merged with the others from behind.
     pub fn insert(&mut self, fresh: &[u32], aabbs: &[Aabb], axis: usize) {
-        self.incoming.clear();
-        pack_ends(&mut self.incoming, aabbs, axis, fresh.iter().copied());
-        self.incoming.sort_unstable();
         self.packed.clear();
-        let mut incoming = self.incoming.iter().copied().peekable();
-        for (&value, &id) in self.values.iter().zip(&self.ids) {
-            let packed = pack(value, id);
-            while let Some(next) = incoming.next_if(|&next| next < packed) {
-                self.packed.push(next);
+        pack_ends(&mut self.packed, aabbs, axis, fresh.iter().copied());
+        self.packed.sort_unstable();
+        let (mut from, mut left) = (self.count, self.packed.len());
+        self.set_count(from + left);
+        self.ranks.resize(2 * aabbs.len(), 0);
+        while left > 0 {
+            let to = from + left - 1;
+            let before = from.checked_sub(1).map(|at| (self.values[at], self.ids[at]));
+            let next = unpack(self.packed[left - 1]);
+            let entry = before.filter(|&before| before > next).unwrap_or(next);
+            if entry == next {
+                left -= 1
+            } else {
+                from -= 1
             }
-            if value != PADDING {
-                self.packed.push(packed);
-            }
+            (self.values[to], self.ids[to]) = entry;
+            self.ranks[rank_place(entry.1)] = to as u32;
         }
-        self.packed.extend(incoming);
-        self.unpack(aabbs.len());
     }
 
     /// Gives the moved boxes their new values, sorts, and retests what changed its rank.
@@ -143,12 +199,10 @@ impl AxisList {
         self.ended.clear();
         self.work = Work::default();
         self.previous.clone_from(&self.ids);
-        let few = task.moved.len() * WALK_SHARE < self.ids.len();
-        if few && task.retest == Retest::Passed {
-            self.previous_values.clone_from(&self.values);
-        }
-        self.renew(task);
-        self.sort();
+        let few = task.moved.len() * WALK_SHARE < self.count;
+        self.from.clear();
+        self.renew(task, few && task.retest == Retest::Passed);
+        self.sort(task)?;
         self.changed.clear();
         differences(&self.ids, &self.previous, &mut self.changed);
         self.work.changed = self.changed.len() as u64;
@@ -172,27 +226,33 @@ impl AxisList {
         }
     }
 
-    fn renew(&mut self, task: &Task<'_>) {
+    /// Gives the moved boxes their new values; notes where they stood, if told.
+    fn renew(&mut self, task: &Task<'_>, note: bool) {
         let axis = task.judge.axis(task.place);
-        self.from.clear();
         for &slot in task.moved {
             let aabb = &task.judge.now()[slot as usize];
             let place = 2 * slot as usize;
             let ranks = [self.ranks[place], self.ranks[place + 1]];
-            self.from.push(ranks);
+            if note {
+                self.from.push(ranks);
+            }
             self.values[ranks[0] as usize] = signed_key(aabb.min[axis]);
             self.values[ranks[1] as usize] = signed_key(aabb.max[axis]);
         }
     }
 
-    /// Sorts by vectors; entries that are far from order are sorted from scratch instead.
-    fn sort(&mut self) {
-        let budget = self.values.len() as u64;
-        if let Some(splits) = sort(&mut self.values, &mut self.ids, budget) {
-            self.work.splits = splits;
-            return;
+    /// Sorts by vectors. Entries that are far from order exhaust the budget, or are sorted from
+    /// scratch where there is none.
+    fn sort(&mut self, task: &Task<'_>) -> Result<(), Stop> {
+        let budget = (self.values.len() as u64).min(task.budget / SPLIT_WORK);
+        let splits = sort(&mut self.values, &mut self.ids, budget);
+        self.work.splits = splits.unwrap_or(budget);
+        if splits.is_some() {
+            return Ok(());
         }
-        self.work.splits = budget;
+        if task.budget < u64::MAX {
+            return Err(Stop::Budget);
+        }
         self.packed.clear();
         let entries = self.values.iter().zip(&self.ids);
         self.packed.extend(entries.map(|(&value, &id)| pack(value, id)));
@@ -200,6 +260,7 @@ impl AxisList {
         for (place, &packed) in self.packed.iter().enumerate() {
             (self.values[place], self.ids[place]) = unpack(packed);
         }
+        Ok(())
     }
 
     /// Each end that moved against those it passed, for when few moved. One that moved right
@@ -208,22 +269,30 @@ impl AxisList {
     /// the one that was left `e` (from e to e'), the other `q` (from q to q'), so e < q and q' < e'.
     /// If e < q', then `e` moved right and sees q' on its way; otherwise q' < e, `q` moved left and
     /// sees e on its way.
+    ///
+    /// The old order is read by the bounds of the past, which the tests need anyway; a copy of the
+    /// old values would have to be made in every step.
     fn retest_moved(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+        let (axis, then) = (task.judge.axis(task.place), task.judge.then());
+        let old_value = |id: i32| old_value(then, axis, id);
         for (&slot, from) in task.moved.iter().zip(&self.from) {
             for upper in [false, true] {
                 let id = id_of(slot, upper);
                 let to = self.ranks[rank_place(id)] as usize;
                 let from = from[usize::from(upper)] as usize;
-                let (new, old) = (self.values[to], self.previous_values[from]);
-                let passed = if new > old {
-                    passed(&self.values[..to], &self.ids[..to], (old, id))
+                let (new, old) = (self.values[to], old_value(id));
+                let ended = &mut self.ended;
+                self.work.tests += if new > old {
+                    let order = self.ids[..to].iter().zip(&self.values[..to]).rev();
+                    let passed = order.take_while(|&(&other, &value)| (value, other) > (old, id));
+                    test_passed(id, true, passed.map(|(&other, _)| other), task, lane, ended)?
                 } else {
-                    passed(&self.previous_values[..from], &self.previous[..from], (new, id))
+                    let order = self.previous[..from].iter().copied().rev();
+                    let passed = order.take_while(|&other| (old_value(other), other) > (new, id));
+                    test_passed(id, false, passed, task, lane, ended)?
                 };
-                self.work.tests += passed.len() as u64;
-                test_passed(id, new > old, passed, task, lane, &mut self.ended)?;
             }
-            self.check_budget(task)?;
+            self.work.check(task)?;
         }
         Ok(())
     }
@@ -232,30 +301,17 @@ impl AxisList {
     /// read forward, and how many were passed is known at once. The same argument holds with
     /// ranks in the place of values; two ends cannot both be at one rank, but one may come to
     /// where the other was, so one that moved left looks at what lies strictly between.
-    ///
-    /// Every end gets its new rank, whatever happens.
     fn retest_changed(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
-        let mut result = Ok(());
         for &place in &self.changed {
             let (id, to) = (self.ids[place as usize], place as usize);
             let from = std::mem::replace(&mut self.ranks[rank_place(id)], place) as usize;
-            if result.is_err() {
-                continue;
-            }
             let right = to > from;
             let passed = if right { &self.ids[from..to] } else { &self.previous[to + 1..from] };
             self.work.tests += passed.len() as u64;
-            result = test_passed(id, right, passed, task, lane, &mut self.ended);
-            if self.work.tests > task.budget {
-                result = Err(Stop::Budget);
-            }
+            self.work.check(task)?;
+            test_passed(id, right, passed.iter().copied(), task, lane, &mut self.ended)?;
         }
-        result
-    }
-
-    #[inline(always)]
-    fn check_budget(&self, task: &Task<'_>) -> Result<(), Stop> {
-        if self.work.tests > task.budget { Err(Stop::Budget) } else { Ok(()) }
+        Ok(())
     }
 
     /// The thesis's methods. The first: each changed box against those with an end between its
@@ -277,9 +333,7 @@ impl AxisList {
                     changed_pairs(slot, order, task, &mut self.began, &mut self.ended);
                 }
             }
-            if self.work.tests > task.budget {
-                return Err(Stop::Budget);
-            }
+            self.work.check(task)?;
         }
         Ok(())
     }
@@ -292,14 +346,19 @@ impl AxisList {
         (id < 0 || !lower_changed).then_some(slot_of(id))
     }
 
+    /// Gives back what only sorting from scratch needs.
+    pub fn release(&mut self) {
+        self.packed = Vec::new();
+    }
+
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let orders = [&self.values, &self.ids, &self.previous_values, &self.previous];
+        let orders = [&self.values, &self.ids, &self.previous];
         let words = orders.map(Vec::capacity);
         let ranks = [&self.ranks, &self.old_ranks, &self.changed].map(Vec::capacity);
         let pairs = self.began.capacity() + self.ended.capacity();
-        let packed = self.packed.capacity() + self.incoming.capacity();
-        words.iter().chain(&ranks).sum::<usize>() * 4 + (pairs + packed + self.from.capacity()) * 8
+        let longs = pairs + self.packed.capacity() + self.from.capacity();
+        words.iter().chain(&ranks).sum::<usize>() * 4 + longs * 8
     }
 
     /// Panics where the list is not the sorted list of the ends of these boxes.
@@ -319,32 +378,31 @@ impl AxisList {
     }
 }
 
-/// The ids at the end of a sorted list whose entries are greater than `bound`.
+/// The value of an end before the step.
 #[inline(always)]
-fn passed<'a>(values: &[i32], ids: &'a [i32], bound: (i32, i32)) -> &'a [i32] {
-    let mut start = ids.len();
-    while start > 0 && (values[start - 1], ids[start - 1]) > bound {
-        start -= 1;
-    }
-    &ids[start..]
+fn old_value(then: &[Aabb], axis: usize, id: i32) -> i32 {
+    let aabb = &then[slot_of(id) as usize];
+    signed_key(if id < 0 { aabb.min[axis] } else { aabb.max[axis] })
 }
 
 /// An end against those it has passed. An upper end that moves right, or a lower one that moves
-/// left, begins pairs; the others end them.
+/// left, begins pairs; the others end them. Returns how many there were.
 #[inline(always)]
 fn test_passed(
     id: i32,
     right: bool,
-    passed: &[i32],
+    passed: impl Iterator<Item = i32>,
     task: &Task<'_>,
     lane: &mut Lane,
     ended: &mut Vec<Pair>,
-) -> Result<(), Stop> {
+) -> Result<u64, Stop> {
     let gain = right == (id >= 0);
     let boxes = if gain { task.judge.now() } else { task.judge.then() };
     let slot = slot_of(id);
     let moved = boxes[slot as usize];
-    for &end in passed {
+    let mut tests = 0;
+    for end in passed {
+        tests += 1;
         let other = slot_of(end);
         // Ends of the same kind are tested in vain: which they are is left to chance, and a
         // missed branch costs more.
@@ -358,7 +416,7 @@ fn test_passed(
             ended.push(Pair::new(BoxId::new(lower), BoxId::new(upper)));
         }
     }
-    Ok(())
+    Ok(tests)
 }
 
 /// The pairs of a box with those in a list of ends that began or ended.
@@ -385,12 +443,17 @@ fn changed_pairs(
     }
 }
 
-fn pack_ends(packed: &mut Vec<u64>, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32>) {
-    for slot in slots {
-        let aabb = &aabbs[slot as usize];
-        packed.push(pack(signed_key(aabb.min[axis]), id_of(slot, false)));
-        packed.push(pack(signed_key(aabb.max[axis]), id_of(slot, true)));
-    }
+/// The ends of boxes, which ascend: lower ends first, so that equal values are in order already.
+fn pack_ends(
+    packed: &mut Vec<u64>,
+    aabbs: &[Aabb],
+    axis: usize,
+    slots: impl Iterator<Item = u32> + Clone,
+) {
+    let lower = |slot: u32| pack(signed_key(aabbs[slot as usize].min[axis]), id_of(slot, false));
+    let upper = |slot: u32| pack(signed_key(aabbs[slot as usize].max[axis]), id_of(slot, true));
+    packed.extend(slots.clone().map(lower));
+    packed.extend(slots.map(upper));
 }
 
 /// A word that orders by value, then by id.
