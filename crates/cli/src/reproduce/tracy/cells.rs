@@ -3,14 +3,9 @@
 use jostle::Algorithm;
 
 use super::super::{Claim, Lab, Verdict};
-use super::contest::{Contender, Table, contest};
+use super::contest::{Contender, Table, contest, persistent};
 use crate::failure::Failure;
 use crate::plot::{Axis, Chart, Lines};
-
-fn rivals() -> Vec<Contender> {
-    let grids = [Algorithm::GridSap, Algorithm::GridSegmentedSap];
-    grids.into_iter().map(Contender::algorithm).collect()
-}
 
 /// Figure 10: a tenth of 100 000 boxes moves, while more and more come and go.
 pub fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
@@ -21,7 +16,7 @@ pub fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     for share in shares {
         let inserted = share * n as f64;
         let world = super::world(n, 0.1, inserted);
-        table.push(2.0 * inserted, contest(lab, &world, lab.pick(6, 30), rivals())?);
+        table.push(2.0 * inserted, contest(lab, &world, lab.pick(6, 30), persistent::cells())?);
     }
     table.write(lab, "figure-10", "events")?;
     let lines = Lines {
@@ -51,7 +46,7 @@ pub fn scale(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut table = Table::default();
     for n in sizes {
         let world = super::world(n, 0.1, 0.005 * n as f64);
-        let mut contenders = rivals();
+        let mut contenders = persistent::cells();
         contenders.extend(octree.map(Contender::algorithm));
         table.push(n as f64, contest(lab, &world, lab.pick(5, 24), contenders)?);
     }

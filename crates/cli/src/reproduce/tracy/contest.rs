@@ -28,6 +28,39 @@ impl Contender {
     }
 }
 
+/// The four algorithms of the paper, on one thread. They follow whatever it costs: as users get
+/// them, they find all pairs anew with a grid sweep where that is cheaper, which would hide what
+/// is compared here.
+pub mod persistent {
+    use jostle::broad::grid_sap::{GridOptions, GridSap, GridSegmentedSap};
+    use jostle::broad::sap::{Sap, SapOptions};
+    use jostle::broad::segmented_sap::{SegmentedOptions, SegmentedSap};
+
+    use super::{Contender, Workers};
+
+    /// Batch insertion and removal, then segmented lists, in one cell.
+    pub fn single() -> Vec<Contender> {
+        let batch = SapOptions { may_rebuild: false, ..SapOptions::default() };
+        let segmented = SegmentedOptions { may_rebuild: false, ..SegmentedOptions::default() };
+        vec![
+            Contender::new("sap", Sap::with_options(&Workers::one(), batch)),
+            Contender::new("segmented-sap", SegmentedSap::with_options(&Workers::one(), segmented)),
+        ]
+    }
+
+    /// The same in the cells of a grid.
+    pub fn cells() -> Vec<Contender> {
+        let options = GridOptions { may_rebuild: false, ..GridOptions::default() };
+        vec![
+            Contender::new("grid-sap", GridSap::with_options(&Workers::one(), options)),
+            Contender::new(
+                "grid-segmented-sap",
+                GridSegmentedSap::with_options(&Workers::one(), options),
+            ),
+        ]
+    }
+}
+
 /// What one contender needed for a step.
 pub struct Outcome {
     /// Its name.

@@ -70,7 +70,8 @@ pub fn cells(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let n = lab.pick(10_000, 100_000);
     let sizes = lab.pick(vec![75, 300, 1200], vec![20, 40, 75, 150, 300, 600, 1200, 2400]);
     let contender = |&size: &usize| {
-        let options = GridOptions { boxes_per_cell: size, ..GridOptions::default() };
+        let options =
+            GridOptions { boxes_per_cell: size, may_rebuild: false, ..GridOptions::default() };
         Contender::new(size.to_string(), GridSegmentedSap::with_options(&Workers::one(), options))
     };
     let contenders = sizes.iter().map(contender).collect();
