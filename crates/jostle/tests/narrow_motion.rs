@@ -211,3 +211,29 @@ fn no_contact_before_the_reported_time() {
     }
     assert!(hits > 60 && misses > 60, "{hits} hits, {misses} misses");
 }
+
+#[test]
+fn what_is_round_may_spin_beside_a_wall_for_nothing() {
+    let wall = cuboid(1.0, 10.0, 10.0);
+    let (ball, rod) =
+        (Shape::sphere(1.0).expect("a ball"), Shape::capsule(1.0, 0.0).expect("a rod"));
+    for round in [&ball, &rod] {
+        for gap in [1e-6, 1e-3, 0.5] {
+            // Spinning fast and closing slowly, or along the wall.
+            for (closing, expected) in
+                [(gap / 4.0, ImpactStatus::Miss), (2.0 * gap, ImpactStatus::Hit)]
+            {
+                let motion =
+                    Motion::new(DVec3::new(-closing, 0.1, 0.0), DVec3::new(3.0, 20.0, -7.0))
+                        .expect("a motion");
+                let (still, start) = (Motion::STILL, at(2.0 + gap, 0.0, 0.0));
+                let a = Moving { shape: round, pose: &start, motion: &motion };
+                let b = Moving { shape: &wall, pose: &Pose::IDENTITY, motion: &still };
+                let Impact { time, status, steps, .. } = time_of_impact(&a, &b, 1.0);
+                assert_eq!(status, expected, "gap {gap}, closing at {closing}");
+                assert!(steps < 8, "{steps} steps for a gap of {gap}");
+                assert!(status == ImpactStatus::Miss || (time - 0.5).abs() < 0.02, "{time}");
+            }
+        }
+    }
+}

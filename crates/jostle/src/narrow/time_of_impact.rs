@@ -3,8 +3,8 @@
 //! Mirtich (*Impulse-based Dynamic Simulation of Rigid Body Systems*): the distance divided by the
 //! greatest speed at which the shapes can close it is a time in which nothing can happen. Advance by
 //! it and measure again. The speed bound is taken along the fixed normal of the last measurement:
-//! the relative velocity along it, and for each rotation `|n x w|` times the radius about the center
-//! of motion. It holds for all time after, so that a bound not above zero proves a miss.
+//! the relative velocity along it, and for each rotation `|n x w|` times the radius of the core about
+//! the center of motion: a ball that only spins goes nowhere. It holds for all time after, so that a bound not above zero proves a miss.
 //!
 //! Pure translation of polyhedra ends after a few exact steps; with rotation each step closes a share
 //! of the gap, at worst slowly for long thin bodies that spin. Every run is bounded and never steps
@@ -90,13 +90,19 @@ pub struct Moving<'a> {
 }
 
 impl Moving<'_> {
-    /// Greatest speed of any of its points along a unit direction, apart from its translation.
+    /// Greatest speed at which its reach along a unit direction grows, apart from its translation.
     fn spin(&self, direction: DVec3) -> f64 {
         let across = self.motion.angular.cross(direction).length();
         if across == 0.0 {
             return 0.0;
         }
-        across * (self.shape.center().length() + self.shape.bounding_radius())
+        // The roundness about a core turns with it and reaches as far along the direction as before.
+        let core = match self.shape {
+            Shape::Sphere { .. } => 0.0,
+            Shape::Capsule { half_height, .. } => *half_height,
+            shape => shape.bounding_radius(),
+        };
+        across * (self.shape.center().length() + core)
     }
 }
 
