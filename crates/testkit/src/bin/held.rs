@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::str::FromStr;
 use std::time::Instant;
 
 use jostle::{Algorithm, BroadPhase, PairBuffer, Workers};
@@ -29,11 +30,21 @@ fn update(algorithm: &mut dyn BroadPhase, population: &Population, found: &mut P
     1e3 * start.elapsed().as_secs_f64()
 }
 
+/// An argument, or what stands for one that is missing; otherwise the program ends and says how it
+/// is called.
+fn parsed<T: FromStr>(text: Option<String>, missing: Option<T>) -> T {
+    let given = text.as_deref().map_or(missing, |text| text.parse().ok());
+    given.unwrap_or_else(|| {
+        let text = text.unwrap_or_default();
+        eprintln!("held: '{text}' is none; usage: held ALGORITHM [NUMBER OF BOXES]");
+        std::process::exit(2)
+    })
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let algorithm: Algorithm =
-        arguments.next().expect("an algorithm").parse().expect("an algorithm");
-    let count = arguments.next().map_or(1_000_000, |text| text.parse().expect("a number"));
+    let algorithm: Algorithm = parsed(arguments.next(), None);
+    let count: usize = parsed(arguments.next(), Some(1_000_000));
     let mut population = CALM.start(count);
     let mut phase = algorithm.build(&Workers::one());
     let (mut found, before) = (PairBuffer::new(), status("VmRSS").unwrap_or(0));

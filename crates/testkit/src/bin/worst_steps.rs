@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::str::FromStr;
 use std::time::Instant;
 
 use jostle::{Algorithm, BroadPhase, PairBuffer, Workers};
@@ -102,10 +103,19 @@ fn measure(history: &History, algorithm: Algorithm, count: usize) -> Vec<Step> {
     best
 }
 
+/// An argument; if it is none, the program ends and says how it is called.
+fn parsed<T: FromStr>(text: String) -> T {
+    text.parse().unwrap_or_else(|_| {
+        let usage = "worst_steps [NUMBER OF BOXES [ALGORITHM [PART OF A HISTORY'S NAME]]]";
+        eprintln!("worst_steps: '{text}' is none; usage: {usage}");
+        std::process::exit(2)
+    })
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let count = arguments.next().map_or(20_000, |text| text.parse().expect("a number of boxes"));
-    let only: Option<Algorithm> = arguments.next().map(|name| name.parse().expect("an algorithm"));
+    let count: usize = arguments.next().map_or(20_000, parsed);
+    let only: Option<Algorithm> = arguments.next().map(parsed);
     let part = arguments.next().unwrap_or_default();
     println!("worst step / beginning anew [/ grid-sweep anew]; step, ms, work / work anew, stages");
     for algorithm in PERSISTENT.into_iter().filter(|one| only.is_none_or(|only| *one == only)) {

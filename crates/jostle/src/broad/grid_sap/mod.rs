@@ -24,9 +24,10 @@
 //! a look at each cell; nothing changed costs nothing. Memory: that of the cells for each cell a
 //! box touches (1.2 on average in an even world), 24 bytes for the past bounds.
 //!
-//! **Choose it** for large worlds of which a part moves; `grid-segmented-sap` is the faster of
-//! the two by a fifth as long as fewer than two boxes in a hundred come or go in a step. Not where boxes crowd in few places (the grid is uniform), and not where
-//! sizes differ so much that there is no good size of cell.
+//! **Choose it** for large worlds of which a part moves. With a tenth moving and one box in a hundred
+//! coming or going, `grid-segmented-sap` is 1.6 times as fast as `grid-sap` with 20 000 boxes and 1.4
+//! times with 200 000, where both wait for memory. Not where boxes crowd in few places (the grid is
+//! uniform), and not where sizes differ so much that there is no good size of cell.
 //!
 //! **Departures.**
 //! 1. No table of witness counts. A pair that several cells see is reported by the cell of the

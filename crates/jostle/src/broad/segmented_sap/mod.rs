@@ -18,18 +18,26 @@
 //! **Cost.** A box that comes or goes costs O(log n), the shifting of six chunks, and a test of
 //! each candidate. Boxes that moved cost O(log n) and their swaps, as in
 //! [`sap`](crate::broad::sap). Nothing moved costs nothing. Memory: about 65 bytes a box for the
-//! chunks, as much as 64 and usually 10 for checkpoint sets, 24 for the past bounds; and 60 for
+//! chunks, as much as 64 and usually 10 for checkpoint sets, 24 each for hints and past bounds; 60 for
 //! finding all pairs and sorting anew, given back after some steps that were followed.
 //!
 //! **Choose it** for up to some thousand boxes of which few move and some come and go; and inside
-//! the cells of a grid. With one box coming and one going among 3 000 it is 20 times as fast as
-//! `sap` where nothing moves, twice where 5 % move, equal at 20 %, and slower from there. Not where most boxes move, and not for large crowded worlds: the swaps
-//! are those of `sap`.
+//! the cells of a grid. With one box coming and one going among 3 000 it is 24 times as fast as
+//! `sap` where nothing moves, 3.2 times where 5 % move, 1.6 times at 20 % and equal from 50 % on; with
+//! ten of each, 2.1 times at 5 %. Not where most boxes move, and not for large crowded worlds: the
+//! swaps are those of `sap`.
+//!
+//! **What made it fast.** A moved end costs one missed branch (how far it goes) and little else: the
+//! ends of a block of boxes are dealt by the way they go, found by a hint of where they were put the
+//! last time and a count in a window of eight, and those they pass are tested by a pair of vectors
+//! without a look at their kind. Before that 5 % moving took 1.7 times as long. Shifting and testing
+//! in one loop, and bisecting for every end, lost.
 //!
 //! **Departures.**
 //! 1. No set of pairs is kept: [`past`](crate::broad::past) decides from bounds before and now.
-//! 2. No box keeps references to its ends or their chunks; they are found by bisection. A swap
-//!    writes 8 bytes, and a swap across chunks the checkpoint set besides.
+//! 2. No box keeps references to its ends or their chunks that would have to be right: a swap writes
+//!    8 bytes, and a swap across chunks the checkpoint set besides. Hints may be wrong; then an end
+//!    is found by bisection.
 //! 3. The paper's set R, of boxes whose upper end crossed a border before the lower one, is always
 //!    empty here, hence left out: of the two ends of a box the one that gives way is sorted first,
 //!    and a global sort meets lower ends first. A box is never inside out ([`list`]).
