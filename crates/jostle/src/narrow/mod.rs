@@ -26,7 +26,7 @@
 //! | `epa/`, `sat.rs` | depth, by growing a polytope or by trying all axes |
 //! | `closed.rs`, `box_box.rs`, `half_space.rs` | closed forms |
 //! | `coaxial.rs` | depth of bodies of revolution on one axis |
-//! | `pair.rs`, `solve.rs` | canonical order and frame; which method answers |
+//! | `pair.rs`, `solve.rs`, `depth.rs` | canonical order and frame; which method answers, and for depths |
 //! | `feature.rs`, `clip.rs`, `witness.rs` | faces and edges in contact, and their common points |
 //! | `manifold.rs`, `time_of_impact.rs` | the two questions that build on contacts and distances |
 //! | `cache.rs`, `warm.rs` | what a pair remembers between frames, and the first try with it |
@@ -37,6 +37,7 @@ mod cache;
 mod clip;
 mod closed;
 mod coaxial;
+mod depth;
 pub mod epa;
 mod feature;
 pub mod gjk;
