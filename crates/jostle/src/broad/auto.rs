@@ -17,9 +17,10 @@
 //!   and the rest moves.
 //!
 //! The models were fitted to medians over 16 steps of every scene of the lab with 300 to
-//! 400 000 boxes on one thread; only their ratios matter. Where crowds make `grid-sweep` test
-//! far more than the model expects (the `worst` scene: five times the time of `bvh`), the tests it
-//! counted take the model's place. The other algorithms were never the fastest there: `bidim-sap` took
+//! 400 000 boxes on one thread; only their ratios matter. Where one of them has tested far more than
+//! its model expects, the tests it counted take the model's place ([`Known`]): crowds in the columns
+//! of `grid-sweep` (the `worst` scene: five times the time of `bvh`), and boxes that leap, which spoil
+//! the tree of `bvh` (one in two hundred leaping: four times the time of `grid-sweep`). The other algorithms were never the fastest there: `bidim-sap` took
 //! about three times as long as the better of the two, `hash-grid` five to eighteen times. The
 //! persistent sweeps begin anew by `grid-sweep` where most boxes move, so there they take its time
 //! and some more; where a tenth moves, `grid-segmented-sap` took four times as long as `bvh`.
@@ -86,14 +87,26 @@ const CANDIDATES: [Candidate; 3] = [
 ];
 
 /// Nanoseconds of a test in a crowded column.
-const CROWDED_TEST: f64 = 0.35;
+const COLUMN_TEST: f64 = 0.35;
 
-/// For how many steps the tests of a crowded grid are remembered after it was given up.
+/// Nanoseconds of a test in a tree that is much searched.
+const TREE_TEST: f64 = 0.45;
+
+/// For how many steps the tests of an algorithm are remembered after it was given up.
 const MEMORY: u32 = 1024;
 
+/// How many tests algorithms made on such boxes, as far as known; 0 where not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Tests of `grid-sweep`.
+    pub grid: u64,
+    /// Tests of `bvh`.
+    pub tree: u64,
+}
+
 impl Candidate {
-    /// Expected nanoseconds of a step. `crowd` is how many tests `grid-sweep` is known to make.
-    fn cost(&self, observed: &Observed, crowd: u64) -> f64 {
+    /// Expected nanoseconds of a step.
+    fn cost(&self, observed: &Observed, known: &Known) -> f64 {
         let boxes = observed.boxes as f64;
         let changed = observed.changed.min(observed.boxes) as f64;
         // Doublings beyond what fits the nearer caches.
@@ -106,13 +119,14 @@ impl Candidate {
                     (false, true) => (175.0 + 28.0 * large) * (boxes - observed.still as f64),
                     (false, false) => (45.0 + 3.0 * large) * boxes,
                 };
-                9_000.0 + model.max(CROWDED_TEST * crowd as f64)
+                9_000.0 + model.max(COLUMN_TEST * known.grid as f64)
             }
             _ => {
                 let each = (3.0 * boxes.max(2.0).log2() - 11.0).max(4.0) + 0.015 * large.powi(4);
                 let churn = if observed.churned > 0 { 2.2 * each * boxes } else { 0.0 };
                 // A box looked up alone costs as much as seven in the tree's own order.
-                1_000.0 + (7.0 * changed).min(boxes) * each + churn
+                let model = (7.0 * changed).min(boxes) * each + churn;
+                1_000.0 + model.max(TREE_TEST * known.tree as f64)
             }
         }
     }
@@ -142,10 +156,9 @@ impl fmt::Display for Choice {
     }
 }
 
-/// The algorithm for what is seen, and why. `crowd` is the number of tests that `grid-sweep`
-/// made on such boxes, if known, or 0.
-pub fn choose(observed: Observed, crowd: u64) -> Choice {
-    let mut ranked = CANDIDATES.map(|candidate| (candidate.cost(&observed, crowd), candidate));
+/// The algorithm for what is seen and known, and why.
+pub fn choose(observed: Observed, known: Known) -> Choice {
+    let mut ranked = CANDIDATES.map(|candidate| (candidate.cost(&observed, &known), candidate));
     ranked.sort_by(|one, other| one.0.total_cmp(&other.0));
     let [(cost, best), (next, runner_up), _] = ranked;
     Choice {
@@ -166,8 +179,10 @@ pub struct Auto {
     choice: Option<Choice>,
     /// The other algorithm that the models have named, and how often in a row.
     rival: (Algorithm, u32),
-    /// The tests that `grid-sweep` made when it was last in use, and how many steps ago.
-    crowd: (u64, u32),
+    /// The tests that algorithms made when they were last in use.
+    known: Known,
+    /// How many steps ago the one that is not in use was given up.
+    given_up: u32,
 }
 
 impl Auto {
@@ -180,7 +195,8 @@ impl Auto {
             inner: chosen.build(workers),
             choice: None,
             rival: (chosen, 0),
-            crowd: (0, 0),
+            known: Known::default(),
+            given_up: 0,
         }
     }
 
@@ -190,7 +206,7 @@ impl Auto {
     }
 
     fn consider(&mut self, boxes: &Boxes) {
-        let choice = choose(Observed::new(boxes), self.crowd.0);
+        let choice = choose(Observed::new(boxes), self.known);
         let wanted = choice.algorithm;
         // Where nothing changed, every algorithm costs nothing: no reason to exchange it.
         let clear = choice.advantage >= ADVANTAGE && !boxes.changes().is_empty();
@@ -209,14 +225,17 @@ impl Auto {
         }
     }
 
-    /// Remembers how crowded the grid was, for some time.
-    fn note_crowd(&mut self) {
-        if self.chosen == Algorithm::GridSweep {
-            self.crowd = (self.inner.tests(), 0);
-        } else if self.crowd.1 < MEMORY {
-            self.crowd.1 += 1;
-        } else {
-            self.crowd.0 = 0;
+    /// Notes the tests of the algorithm in use, and forgets those of the others after some time.
+    fn note_tests(&mut self) {
+        let tests = self.inner.tests();
+        self.given_up += 1;
+        if self.given_up > MEMORY {
+            self.known = Known::default();
+        }
+        match self.chosen {
+            Algorithm::GridSweep => self.known.grid = tests,
+            Algorithm::Bvh => self.known.tree = tests,
+            _ => {}
         }
     }
 
@@ -224,6 +243,7 @@ impl Auto {
         if wanted != self.chosen {
             self.inner = wanted.build(&self.workers);
             self.chosen = wanted;
+            self.given_up = 0;
         }
         self.rival.1 = 0;
     }
@@ -233,7 +253,7 @@ impl BroadPhase for Auto {
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.consider(boxes);
         let report = self.inner.update(boxes, found)?;
-        self.note_crowd();
+        self.note_tests();
         Ok(report)
     }
 
@@ -264,7 +284,7 @@ mod tests {
     use crate::{Aabb, Filter};
 
     fn seen(boxes: usize, still: usize, changed: usize, churned: usize) -> Algorithm {
-        choose(Observed { boxes, still, changed, churned }, 0).algorithm
+        choose(Observed { boxes, still, changed, churned }, Known::default()).algorithm
     }
 
     #[test]
@@ -279,8 +299,12 @@ mod tests {
         assert_eq!(seen(30_000, 0, 3_300, 300), Algorithm::GridSweep);
         assert_eq!(seen(1_000_000, 0, 1_000, 0), Algorithm::Bvh);
         let observed = Observed { boxes: 2_000_000, still: 0, changed: 2_000_000, churned: 0 };
-        let crowded = choose(observed, 2_000_000_000);
+        let crowded = choose(observed, Known { grid: 2_000_000_000, tree: 0 });
         assert_eq!(crowded.algorithm, Algorithm::Bvh, "crowds are for the tree");
+        let observed = Observed { boxes: 100_000, still: 0, changed: 10_500, churned: 0 };
+        assert_eq!(choose(observed, Known::default()).algorithm, Algorithm::Bvh);
+        let spoilt = choose(observed, Known { grid: 700_000, tree: 28_000_000 });
+        assert_eq!(spoilt.algorithm, Algorithm::GridSweep, "boxes that leap spoil the tree");
     }
 
     #[test]
