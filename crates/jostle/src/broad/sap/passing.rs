@@ -1,8 +1,9 @@
 //! [`Passing`]: an endpoint that passed others, and what comes of it.
 //!
-//! Whoever sorts shifts the endpoints first and shows them here in a row. How far an endpoint goes
-//! cannot be foretold, so the loop that shifts ends with a branch that is missed; the loop that
-//! tests has the same length and is foretold. One loop for both took a fifth more time.
+//! Whoever sorts first looks how far the endpoint goes, then shows what it passes here in a row. How
+//! far cannot be foretold, so the loop that looks ends with a branch that is missed; the loop that
+//! tests has the same length and is foretold. One loop for both took a fifth more time; shifting in
+//! the loop that looks instead of in the one that tests, a twentieth more.
 
 use crate::aabb::Aabb;
 use crate::broad::endpoint::Endpoint;
@@ -69,8 +70,7 @@ impl<'p, 'j, 's> Passing<'p, 'j, 's> {
     /// passed overlap in all dimensions.
     #[inline(always)]
     pub fn pass(&mut self, others: &[Endpoint]) -> Result<(), Stop> {
-        self.sink.swaps += others.len() as u64;
-        self.sink.tests += others.len() as u64;
+        self.count(others.len());
         // Copies, which stay in registers: the rare call below may change `self`.
         let (probe, bounds) = (self.probe, self.bounds);
         for &other in others {
@@ -79,6 +79,43 @@ impl<'p, 'j, 's> Passing<'p, 'j, 's> {
             }
         }
         self.sink.check_budget()
+    }
+
+    /// Passes all but the first of these and moves each to the place before it.
+    #[inline(always)]
+    pub fn pass_left(&mut self, run: &mut [Endpoint]) -> Result<(), Stop> {
+        self.count(run.len() - 1);
+        let (probe, bounds) = (self.probe, self.bounds);
+        for at in 1..run.len() {
+            let other = run[at];
+            run[at - 1] = other;
+            if probe.overlaps(&bounds[other.slot() as usize]) {
+                self.event(other)?;
+            }
+        }
+        self.sink.check_budget()
+    }
+
+    /// Passes all but the last of these, from the last to the first, and moves each to the place
+    /// behind it.
+    #[inline(always)]
+    pub fn pass_right(&mut self, run: &mut [Endpoint]) -> Result<(), Stop> {
+        self.count(run.len() - 1);
+        let (probe, bounds) = (self.probe, self.bounds);
+        for at in (1..run.len()).rev() {
+            let other = run[at - 1];
+            run[at] = other;
+            if probe.overlaps(&bounds[other.slot() as usize]) {
+                self.event(other)?;
+            }
+        }
+        self.sink.check_budget()
+    }
+
+    #[inline(always)]
+    fn count(&mut self, passed: usize) {
+        self.sink.swaps += passed as u64;
+        self.sink.tests += passed as u64;
     }
 
     #[cold]

@@ -619,13 +619,10 @@ impl SegmentedList {
         let endpoint = passing.endpoint();
         loop {
             let run = self.run_mut(chunk);
-            let mut to = at;
-            while to > 0 && run[to - 1] > endpoint {
-                run[to] = run[to - 1];
-                to -= 1;
-            }
+            let stay = run[..at].iter().rposition(|&other| other < endpoint);
+            let to = stay.map_or(0, |stay| stay + 1);
+            passing.pass_right(&mut run[to..=at])?;
             run[to] = endpoint;
-            passing.pass(&run[to + 1..=at])?;
             if to > 0 {
                 return Ok((chunk as u32, to as u32));
             }
@@ -657,14 +654,12 @@ impl SegmentedList {
         let endpoint = passing.endpoint();
         loop {
             let run = self.run_mut(chunk);
-            let mut to = at;
-            while to + 1 < run.len() && run[to + 1] < endpoint {
-                run[to] = run[to + 1];
-                to += 1;
-            }
+            let behind = &run[at + 1..];
+            let passed = behind.iter().position(|&other| other > endpoint).unwrap_or(behind.len());
+            let to = at + passed;
+            passing.pass_left(&mut run[at..=to])?;
             run[to] = endpoint;
             let (first, inside) = (run[0], to + 1 < run.len());
-            passing.pass(&run[at..to])?;
             if at == 0 {
                 self.firsts[chunk] = first;
             }
