@@ -227,14 +227,13 @@ impl Auto {
 
     /// Notes the tests of the algorithm in use, and forgets those of the others after some time.
     fn note_tests(&mut self) {
-        let tests = self.inner.tests();
-        self.given_up += 1;
+        self.given_up = self.given_up.saturating_add(1);
         if self.given_up > MEMORY {
             self.known = Known::default();
         }
         match self.chosen {
-            Algorithm::GridSweep => self.known.grid = tests,
-            Algorithm::Bvh => self.known.tree = tests,
+            Algorithm::GridSweep => self.known.grid = self.inner.tests(),
+            Algorithm::Bvh => self.known.tree = self.inner.tests(),
             _ => {}
         }
     }

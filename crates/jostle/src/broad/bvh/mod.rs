@@ -157,6 +157,11 @@ impl BroadPhase for Bvh {
         Ok(report)
     }
 
+    fn tests(&self) -> u64 {
+        // Each looks at the eight boxes of a node.
+        self.tests * 8
+    }
+
     fn stats(&self) -> Stats {
         let trees = self.forest.trees();
         let nodes: usize = trees.clone().flat_map(|tree| &tree.levels).map(Vec::len).sum();
@@ -170,7 +175,7 @@ impl BroadPhase for Bvh {
             ("moved", self.forest.changed_boxes() as f64),
         ];
         Stats {
-            tests: self.tests * 8,
+            tests: self.tests(),
             bytes: self.forest.bytes(),
             counts,
             stages: self.clock.stages().to_vec(),
