@@ -13,36 +13,33 @@
 
 use crate::aabb::Aabb;
 use crate::broad::endpoint::Endpoint;
-use crate::broad::past::{EventSink, Judge, Stop};
-use crate::broad::sap::lists::sift_left;
-use crate::broad::sap::passing::Passing;
+use crate::broad::past::Stop;
 use crate::simd::prefetch::prefetch_later;
 use crate::simd::probe::Probe;
-use crate::simd::window::WINDOW;
 
 /// Where a chunk lies in the slab, and how many endpoints it has: at least one.
 #[derive(Clone, Copy, Debug)]
-struct Chunk {
-    storage: u32,
-    len: u32,
+pub(super) struct Chunk {
+    pub storage: u32,
+    pub len: u32,
 }
 
 /// A sorted list of endpoints in chunks. See the [module](self).
 #[derive(Debug, Default)]
 pub struct SegmentedList {
     /// Most endpoints in a chunk: a power of two.
-    capacity: usize,
+    pub(super) capacity: usize,
     /// The chunks' endpoints, `capacity` for each.
-    slab: Vec<Endpoint>,
+    pub(super) slab: Vec<Endpoint>,
     /// Storages that hold no chunk.
     free: Vec<u32>,
     /// The directory: the first endpoint of each chunk, and the chunk.
-    firsts: Vec<Endpoint>,
-    chunks: Vec<Chunk>,
+    pub(super) firsts: Vec<Endpoint>,
+    pub(super) chunks: Vec<Chunk>,
     /// Where the lower and upper end of a box were put when it last moved, by slot: place in the
     /// directory times capacity plus place in the chunk. A mere hint: others that move push an end
     /// some places aside, and a chunk that is split pushes all that follow.
-    hints: Vec<[u32; 2]>,
+    pub(super) hints: Vec<[u32; 2]>,
     /// Boxes open at the beginning of a chunk, by storage; unused without checkpoints.
     open: Vec<Vec<u32>>,
     /// Entries in all checkpoint sets.
@@ -50,87 +47,8 @@ pub struct SegmentedList {
     checkpoints: bool,
 }
 
-/// Stands for a hint that was never given.
-const NO_HINT: u32 = u32::MAX;
-
 /// The place of an endpoint: of its chunk in the directory, and within the chunk.
 pub type Spot = (u32, u32);
-
-/// An end of a box that moved: what it was and is, and where it was found.
-#[derive(Clone, Copy, Debug)]
-pub struct MovedEnd {
-    from: Endpoint,
-    to: Endpoint,
-    spot: Spot,
-}
-
-impl MovedEnd {
-    #[inline(always)]
-    fn look_up(list: &SegmentedList, from: Endpoint, to: Endpoint) -> MovedEnd {
-        MovedEnd { from, to, spot: list.guess(from) }
-    }
-}
-
-/// The lower and upper ends of boxes that moved on an axis, looked up together and dealt by the way
-/// they go.
-///
-/// A search waits for each of its steps, but many searches in a row wait at the same time; and the
-/// place that was found is off by little when the turn of the end comes. Which way a box goes is
-/// random, and a branch on it is missed every other time unless they are dealt beforehand.
-#[derive(Debug, Default)]
-pub struct Moves {
-    right: Vec<[MovedEnd; 2]>,
-    left: Vec<[MovedEnd; 2]>,
-    grown: Vec<[MovedEnd; 2]>,
-    shrunk: Vec<[MovedEnd; 2]>,
-}
-
-impl Moves {
-    /// Looks up the ends of these boxes.
-    #[inline(always)]
-    pub fn look_up(
-        &mut self,
-        list: &SegmentedList,
-        past: &[Aabb],
-        now: &[Aabb],
-        slots: &[u32],
-        axis: usize,
-    ) {
-        let Moves { right, left, grown, shrunk } = self;
-        for list in [&mut *right, left, grown, shrunk] {
-            list.clear();
-        }
-        for &slot in slots {
-            let (then, now) = (&past[slot as usize], &now[slot as usize]);
-            let lower = MovedEnd::look_up(
-                list,
-                Endpoint::lower(then, axis, slot),
-                Endpoint::lower(now, axis, slot),
-            );
-            let upper = MovedEnd::look_up(
-                list,
-                Endpoint::upper(then, axis, slot),
-                Endpoint::upper(now, axis, slot),
-            );
-            if (lower.to >= lower.from) & (upper.to >= upper.from) {
-                right.push([lower, upper]);
-            } else if (lower.to <= lower.from) & (upper.to <= upper.from) {
-                left.push([lower, upper]);
-            } else if upper.to > upper.from {
-                grown.push([lower, upper]);
-            } else {
-                shrunk.push([lower, upper]);
-            }
-        }
-    }
-
-    /// Bytes held.
-    pub fn bytes(&self) -> usize {
-        let Moves { right, left, grown, shrunk } = self;
-        let ends = [right, left, grown, shrunk].map(Vec::capacity);
-        ends.iter().sum::<usize>() * size_of::<[MovedEnd; 2]>()
-    }
-}
 
 impl SegmentedList {
     /// Fills the list with sorted endpoints. `aabbs` are the bounds they come from.
@@ -215,13 +133,13 @@ impl SegmentedList {
 
     /// The endpoints of the chunk at a place of the directory.
     #[inline(always)]
-    fn run(&self, place: usize) -> &[Endpoint] {
+    pub(super) fn run(&self, place: usize) -> &[Endpoint] {
         let Chunk { storage, len } = self.chunks[place];
         &self.slab[storage as usize * self.capacity..][..len as usize]
     }
 
     #[inline(always)]
-    fn run_mut(&mut self, place: usize) -> &mut [Endpoint] {
+    pub(super) fn run_mut(&mut self, place: usize) -> &mut [Endpoint] {
         let Chunk { storage, len } = self.chunks[place];
         &mut self.slab[storage as usize * self.capacity..][..len as usize]
     }
@@ -260,44 +178,6 @@ impl SegmentedList {
     pub fn find(&self, endpoint: Endpoint) -> Spot {
         let place = self.chunk_of(endpoint);
         (place as u32, self.run(place).partition_point(|&other| other < endpoint) as u32)
-    }
-
-    /// Where an endpoint of the list is that was at a spot some exchanges ago: nearly always a few
-    /// places off, which a count in a window tells without a branch that could be missed.
-    #[inline(always)]
-    fn find_near(&self, endpoint: Endpoint, (place, at): Spot) -> Spot {
-        if let Some(&Chunk { storage, len }) = self.chunks.get(place as usize) {
-            let run = &self.slab[storage as usize * self.capacity..][..len as usize];
-            let last = run.len().saturating_sub(WINDOW);
-            let start = (at as usize).saturating_sub(WINDOW / 2).min(last);
-            if let Some(window) = run[start..].first_chunk::<WINDOW>() {
-                let at = start + endpoint.count_before(window);
-                if run.get(at) == Some(&endpoint) {
-                    return (place, at as u32);
-                }
-            }
-        }
-        self.find(endpoint)
-    }
-
-    /// Where to look first for an endpoint of the list: where it was put when it last moved, or
-    /// where it is, if it never moved.
-    #[inline(always)]
-    fn guess(&self, endpoint: Endpoint) -> Spot {
-        let hints = self.hints.get(endpoint.slot() as usize).copied().unwrap_or([NO_HINT; 2]);
-        let hint = hints[usize::from(endpoint.is_upper())];
-        if hint == NO_HINT {
-            return self.find(endpoint);
-        }
-        (hint >> self.capacity.trailing_zeros(), hint & (self.capacity as u32 - 1))
-    }
-
-    #[inline(always)]
-    fn remember(&mut self, endpoint: Endpoint, (place, at): Spot) {
-        if let Some(hints) = self.hints.get_mut(endpoint.slot() as usize) {
-            hints[usize::from(endpoint.is_upper())] =
-                (place << self.capacity.trailing_zeros()).wrapping_add(at);
-        }
     }
 
     // ---- Checkpoints ------------------------------------------------------------------------
@@ -363,7 +243,7 @@ impl SegmentedList {
 
     /// Two neighbours change places across the beginning of the chunk at `border`.
     #[inline]
-    fn cross(&mut self, border: usize, now_before: Endpoint, now_behind: Endpoint) {
+    pub(super) fn cross(&mut self, border: usize, now_before: Endpoint, now_behind: Endpoint) {
         if !self.checkpoints {
             return;
         }
@@ -515,167 +395,6 @@ impl SegmentedList {
         self.drop_chunk(left + 1);
     }
 
-    // ---- Sorting ----------------------------------------------------------------------------
-
-    /// Local sort of boxes whose ends were looked up together.
-    #[inline(always)]
-    pub fn relocate(
-        &mut self,
-        moves: &Moves,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        self.hints.resize(judge.now().len(), [NO_HINT; 2]);
-        // The end that gives way goes first, so that a box is never inside out.
-        for [lower, upper] in &moves.right {
-            self.move_right(upper, place, judge, sink)?;
-            self.move_right(lower, place, judge, sink)?;
-        }
-        for [lower, upper] in &moves.left {
-            self.move_left(lower, place, judge, sink)?;
-            self.move_left(upper, place, judge, sink)?;
-        }
-        for [lower, upper] in &moves.grown {
-            self.move_right(upper, place, judge, sink)?;
-            self.move_left(lower, place, judge, sink)?;
-        }
-        for [lower, upper] in &moves.shrunk {
-            self.move_right(lower, place, judge, sink)?;
-            self.move_left(upper, place, judge, sink)?;
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn move_left(
-        &mut self,
-        end: &MovedEnd,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        let spot = self.find_near(end.from, end.spot);
-        let spot = self.sift_left(spot, &mut Passing::leftward(end.to, place, judge, sink))?;
-        self.remember(end.to, spot);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn move_right(
-        &mut self,
-        end: &MovedEnd,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        let spot = self.find_near(end.from, end.spot);
-        let spot = self.sift_right(spot, &mut Passing::rightward(end.to, place, judge, sink))?;
-        self.remember(end.to, spot);
-        Ok(())
-    }
-
-    /// Global sort: takes over every bound of now, from the first chunk to the last.
-    #[inline(always)]
-    pub fn sort_global(
-        &mut self,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        for chunk in 0..self.chunks.len() {
-            let mut from = 0;
-            loop {
-                let last = chunk.checked_sub(1).and_then(|before| self.run(before).last());
-                let border = last.copied().unwrap_or_default();
-                let run = self.run_mut(chunk);
-                let stopped = sort_run(run, from, border, place, judge, sink)?;
-                self.firsts[chunk] = run[0];
-                let Some(next) = stopped else { break };
-                from = next;
-                let mut passing = Passing::leftward(self.firsts[chunk], place, judge, sink);
-                self.sift_left((chunk as u32, 0), &mut passing)?;
-            }
-        }
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn write(&mut self, (chunk, at): (usize, usize), endpoint: Endpoint) {
-        self.run_mut(chunk)[at] = endpoint;
-        if at == 0 {
-            self.firsts[chunk] = endpoint;
-        }
-    }
-
-    /// Moves the endpoint at a spot left past every larger one, across chunks.
-    #[inline(always)]
-    fn sift_left(
-        &mut self,
-        (chunk, at): Spot,
-        passing: &mut Passing<'_, '_, '_>,
-    ) -> Result<Spot, Stop> {
-        let (mut chunk, mut at) = (chunk as usize, at as usize);
-        let endpoint = passing.endpoint();
-        loop {
-            let run = self.run_mut(chunk);
-            let stay = run[..at].iter().rposition(|&other| other < endpoint);
-            let to = stay.map_or(0, |stay| stay + 1);
-            passing.pass_right(&mut run[to..=at])?;
-            run[to] = endpoint;
-            if to > 0 {
-                return Ok((chunk as u32, to as u32));
-            }
-            self.firsts[chunk] = endpoint;
-            let Some(&last) = chunk.checked_sub(1).and_then(|before| self.run(before).last())
-            else {
-                return Ok((chunk as u32, to as u32));
-            };
-            if last < endpoint {
-                return Ok((chunk as u32, to as u32));
-            }
-            // The last one of the chunk before changes places with it across the border.
-            self.write((chunk, 0), last);
-            self.cross(chunk, endpoint, last);
-            passing.pass(&[last])?;
-            chunk -= 1;
-            at = self.chunks[chunk].len as usize - 1;
-        }
-    }
-
-    /// Moves the endpoint at a spot right past every smaller one, across chunks.
-    #[inline(always)]
-    fn sift_right(
-        &mut self,
-        (chunk, at): Spot,
-        passing: &mut Passing<'_, '_, '_>,
-    ) -> Result<Spot, Stop> {
-        let (mut chunk, mut at) = (chunk as usize, at as usize);
-        let endpoint = passing.endpoint();
-        loop {
-            let run = self.run_mut(chunk);
-            let behind = &run[at + 1..];
-            let passed = behind.iter().position(|&other| other > endpoint).unwrap_or(behind.len());
-            let to = at + passed;
-            passing.pass_left(&mut run[at..=to])?;
-            run[to] = endpoint;
-            let (first, inside) = (run[0], to + 1 < run.len());
-            if at == 0 {
-                self.firsts[chunk] = first;
-            }
-            if inside || chunk + 1 == self.chunks.len() || self.firsts[chunk + 1] > endpoint {
-                return Ok((chunk as u32, to as u32));
-            }
-            // The first one of the next chunk changes places with it across the border.
-            let next = self.firsts[chunk + 1];
-            self.write((chunk, to), next);
-            self.cross(chunk + 1, next, endpoint);
-            passing.pass(&[next])?;
-            chunk += 1;
-            at = 0;
-        }
-    }
-
     // ---- Checks -----------------------------------------------------------------------------
 
     /// Panics where the list is not these sorted endpoints, or a checkpoint set is wrong.
@@ -704,30 +423,4 @@ impl SegmentedList {
         }
         assert!(total == self.open_total, "the checkpoint sets are miscounted");
     }
-}
-
-/// Global sort of one chunk, from a place of it on. Stops where an end has come to the beginning
-/// of the chunk and belongs before `border`, the last end of the chunk before; returns the place
-/// to go on from.
-#[inline(always)]
-fn sort_run(
-    run: &mut [Endpoint],
-    from: usize,
-    border: Endpoint,
-    place: usize,
-    judge: &Judge<'_>,
-    sink: &mut EventSink<'_>,
-) -> Result<Option<usize>, Stop> {
-    let axis = judge.axis(place);
-    for at in from..run.len() {
-        let endpoint = run[at].renewed(judge.now(), axis);
-        run[at] = endpoint;
-        if at > 0 && run[at - 1] > endpoint {
-            sift_left(run, at, endpoint, place, judge, sink)?;
-        }
-        if run[0] < border {
-            return Ok(Some(at + 1));
-        }
-    }
-    Ok(None)
 }

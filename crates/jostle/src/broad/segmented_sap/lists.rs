@@ -14,7 +14,8 @@ use crate::broad::endpoint::{Endpoint, fill_sorted};
 use crate::broad::past::{EventSink, Judge, Stop};
 use crate::simd::widest::{Work, widest};
 
-use super::list::{Moves, SegmentedList};
+use super::list::SegmentedList;
+use super::sorting::Moves;
 
 /// Endpoints of a chunk unless the checkpoint sets are large. With 3 000 boxes 256 costs 2 to 8 %
 /// more, 128 costs 15 %, 64 costs 25 % and 32 costs 45 %; with twenty boxes that come or go in a

@@ -12,7 +12,8 @@
 //!     and those that begin from there to its upper end, on the axis with checkpoints
 //! ```
 //!
-//! - [`list`]: one axis: chunks, directory, checkpoint sets, splitting and merging, sorting.
+//! - [`list`]: one axis: chunks, directory, checkpoint sets, splitting and merging. [`sorting`]: its
+//!   local and global sort.
 //! - [`lists`]: three axes and whole boxes.
 //!
 //! **Cost.** A box that comes or goes costs O(log n), the shifting of six chunks, and a test of
@@ -50,6 +51,7 @@
 
 pub mod list;
 pub mod lists;
+pub mod sorting;
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
