@@ -1,5 +1,7 @@
 use super::*;
+use crate::broad::BroadPhase;
 use crate::broad::sap::tests::follow_history;
+use crate::filter::Filter;
 
 fn histories<L: CellLists>() {
     for sort in [Sort::Auto, Sort::Local, Sort::Global] {
@@ -27,4 +29,28 @@ fn histories_with_sap_cells_agree_with_testing_all_pairs() {
 #[test]
 fn histories_with_segmented_cells_agree_with_testing_all_pairs() {
     histories::<SegmentedLists>();
+}
+
+/// A grid that was planned for few boxes is planned anew when many have come, without being told
+/// to begin anew.
+#[test]
+fn the_grid_grows_with_the_boxes() {
+    let options = GridOptions { boxes_per_cell: 10, may_rebuild: false, ..GridOptions::default() };
+    let mut grid = GridSegmentedSap::with_options(&Workers::one(), options);
+    let place = |k: usize| {
+        let at = [k % 13, k / 13 % 13, k / 169 % 13].map(|cell| cell as f32 * 3.0);
+        Aabb::new(at, at.map(|low| low + 1.0))
+    };
+    let (mut boxes, mut found) = (Boxes::new(), PairBuffer::new());
+    let mut cells = Vec::new();
+    for all in [(0..200), (200..2000), (2000..2001)] {
+        let aabbs: Vec<Aabb> = all.map(|k| place(k * 1187 % 2197)).collect();
+        boxes.insert_all(&aabbs, Filter::ALL).unwrap();
+        found.clear();
+        grid.update(&boxes, &mut found).unwrap();
+        grid.validate(&boxes);
+        boxes.commit();
+        cells.push(grid.stats().count("cells").unwrap());
+    }
+    assert!(cells[2] > 4.0 * cells[0], "cells by step: {cells:?}");
 }
