@@ -16,14 +16,15 @@
 //! - `grid-sweep` for more, where boxes come and go, and where most boxes are declared still
 //!   and the rest moves.
 //!
-//! The models were fitted to medians over 16 steps of every scene of the lab with 300 to
-//! 400 000 boxes on one thread; only their ratios matter. Where one of them has tested far more than
-//! its model expects, the tests it counted take the model's place ([`Known`]): crowds in the columns
-//! of `grid-sweep` (the `worst` scene: five times the time of `bvh`), and boxes that leap, which spoil
-//! the tree of `bvh` (one in two hundred leaping: four times the time of `grid-sweep`). The other algorithms were never the fastest there: `bidim-sap` took
-//! about three times as long as the better of the two, `hash-grid` five to eighteen times. The
-//! persistent sweeps begin anew by `grid-sweep` where most boxes move, so there they take its time
-//! and some more; where a tenth moves, `grid-segmented-sap` took four times as long as `bvh`.
+//! The models were fitted to medians over 16 steps of every scene of the lab with 300 to 400 000
+//! boxes on one thread; only their ratios matter. Where one of them has tested far more than its
+//! model expects, the tests it counted take the model's place ([`Known`]): crowds in the columns of
+//! `grid-sweep` (the `worst` scene: five times the time of `bvh`), and boxes that leap, which spoil
+//! the tree of `bvh` (one in two hundred leaping: four times the time of `grid-sweep`). The other
+//! algorithms were never the fastest there: `bidim-sap` took about three times as long as the
+//! better of the two, `hash-grid` five to eighteen times. The persistent sweeps begin anew by
+//! `grid-sweep` where most boxes move, so there they take its time and some more; where a tenth
+//! moves, `grid-segmented-sap` took four times as long as `bvh`.
 
 use std::fmt;
 

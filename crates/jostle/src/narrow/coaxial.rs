@@ -15,8 +15,9 @@
 //!         stop if the height of w is that of the link; else put w between its ends
 //! ```
 //!
-//! Cost: one support search for each corner and a pass over the chain. Only pairs whose axes agree to a billionth take this way, and the bounds allow
-//! for the difference. Bodies round from all sides in each other's middle still end at the limit.
+//! Cost: one support search for each corner and a pass over the chain. Only pairs whose axes agree
+//! to a billionth take this way, and the bounds allow for the difference. Bodies round from all
+//! sides in each other's middle still end at the limit.
 
 use super::epa::{Limits, Outcome};
 use super::gjk::{Difference, End};

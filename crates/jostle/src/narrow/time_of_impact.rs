@@ -1,10 +1,11 @@
 //! Time of impact by conservative advancement: when do two moving shapes first touch?
 //!
 //! Mirtich (*Impulse-based Dynamic Simulation of Rigid Body Systems*): the distance divided by the
-//! greatest speed at which the shapes can close it is a time in which nothing can happen. Advance by
-//! it and measure again. The speed bound is taken along the fixed normal of the last measurement:
-//! the relative velocity along it, and for each rotation `|n x w|` times the radius of the core about
-//! the center of motion: a ball that only spins goes nowhere. It holds for all time after, so that a bound not above zero proves a miss.
+//! greatest speed at which the shapes can close it is a time in which nothing can happen. Advance
+//! by it and measure again. The speed bound is taken along the fixed normal of the last
+//! measurement: the relative velocity along it, and for each rotation `|n x w|` times the radius of
+//! the core about the center of motion: a ball that only spins goes nowhere. It holds for all time
+//! after, so that a bound not above zero proves a miss.
 //!
 //! Pure translation of polyhedra ends after a few exact steps; with rotation each step closes a share
 //! of the gap, at worst slowly for long thin bodies that spin. Every run is bounded and never steps

@@ -18,10 +18,11 @@
 //!    rounding still makes are never chosen.
 //! 4. A horizon that is no closed loop (rounding again) ends the run with the bounds reached.
 //!
-//! Cost: one support search per corner, and a pass over some blocks of faces to find the nearest one:
-//! most polytopes are a single block, where a heap does not pay. Polyhedra need ten to thirty corners,
-//! nearly round ones in each other's middle thousands, smooth shapes up to the limit. Choose it for depth of anything but spheres, capsules and boxes,
-//! which have closed forms. It is exact for polyhedra; `sat` is slower beyond a few dozen edges.
+//! Cost: one support search per corner, and a pass over some blocks of faces to find the nearest
+//! one: most polytopes are a single block, where a heap does not pay. Polyhedra need ten to thirty
+//! corners, nearly round ones in each other's middle thousands, smooth shapes up to the limit.
+//! Choose it for depth of anything but spheres, capsules and boxes, which have closed forms. It is
+//! exact for polyhedra; `sat` is slower beyond a few dozen edges.
 //!
 //! Tried and lost: stopping polyhedra at 192 corners and asking SAT then; concentric spheres of 642
 //! vertices took some fifty times as long that way as letting EPA grow.
@@ -129,7 +130,7 @@ impl Block {
     const CHANGED: Block = Block { least: f64::INFINITY, face: 0, changed: true };
 
     /// One pass with a branch that is hardly ever taken; minima in lanes and a search for their place
-    /// took 1.1 times as long.
+    /// took some 5 % longer on large hulls.
     fn of(distances: &[f64], start: usize) -> Block {
         let mut block = Block { changed: false, ..Block::CHANGED };
         for (index, &distance) in distances.iter().enumerate() {
