@@ -2,7 +2,7 @@
 //! global sort of all.
 //!
 //! [`Moves`] looks up the ends of many boxes at once; the list then moves them one by one, across
-//! chunks where they go so far, and shows whatever they pass to [`Passing`].
+//! chunks where they go so far, and shows whatever they pass to `Passing`.
 
 use crate::aabb::Aabb;
 use crate::broad::endpoint::Endpoint;
