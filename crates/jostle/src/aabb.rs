@@ -1,4 +1,4 @@
-//! [`Aabb`], the one kind of volume the broad phase knows, and its edge rules.
+//! [`Aabb`], the only volume the broad phase knows, and its edge rules.
 //!
 //! The rules are stated here once and hold for every algorithm:
 //!
@@ -20,6 +20,10 @@ pub struct Aabb {
     /// The upper corner.
     pub max: [f32; 3],
 }
+
+/// What an empty slot, lane or cell holds: a box that overlaps nothing, not even
+/// [`Aabb::EVERYTHING`], because no comparison with NaN holds.
+pub(crate) const NO_BOX: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
 
 /// One of the three coordinate axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,7 +120,7 @@ impl Aabb {
 
     /// The fault of this box, if it has one.
     pub fn check(&self) -> Result<(), BoxFault> {
-        // One comparison per axis decides; NaN makes it false. Faults are told apart later.
+        // One comparison per axis decides; NaN makes it false. `fault` says which it was.
         let good = (self.min[0] <= self.max[0])
             & (self.min[1] <= self.max[1])
             & (self.min[2] <= self.max[2]);
@@ -137,7 +141,7 @@ impl Aabb {
         unreachable!("only called for a box with a fault")
     }
 
-    /// True where the closed boxes share at least one point.
+    /// Returns true if the closed boxes share at least one point.
     #[inline(always)]
     pub fn overlaps(&self, other: &Aabb) -> bool {
         // Non-short-circuit: six compares cost less than one mispredicted branch.
@@ -149,13 +153,13 @@ impl Aabb {
             & (other.min[2] <= self.max[2])
     }
 
-    /// True where the point lies in the closed box.
+    /// Returns true if the point lies in the closed box.
     #[inline]
     pub fn contains_point(&self, point: [f32; 3]) -> bool {
         (0..3).all(|k| self.min[k] <= point[k] && point[k] <= self.max[k])
     }
 
-    /// True where `other` lies wholly inside this box.
+    /// Returns true if `other` lies entirely inside this box.
     #[inline]
     pub fn contains(&self, other: &Aabb) -> bool {
         (0..3).all(|k| self.min[k] <= other.min[k] && other.max[k] <= self.max[k])
@@ -177,7 +181,7 @@ impl Aabb {
         if self.min[axis] == self.max[axis] { 0.0 } else { self.max[axis] - self.min[axis] }
     }
 
-    /// True where both boxes have the same bounds; `-0.0` and `0.0` are the same bound.
+    /// Returns true if both boxes have the same bounds; `-0.0` and `0.0` are the same bound.
     #[inline(always)]
     pub fn same(&self, other: &Aabb) -> bool {
         (self.min[0] == other.min[0])

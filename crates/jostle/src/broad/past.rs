@@ -19,16 +19,12 @@
 
 use std::cmp::Ordering;
 
-use crate::aabb::Aabb;
+use crate::aabb::{Aabb, NO_BOX};
 use crate::boxes::Boxes;
 use crate::broad::grid_sap::grid::CellView;
 use crate::error::{Error, LimitReached};
 use crate::filter::Filter;
 use crate::pair::{BoxId, Lane, Pair};
-
-/// A box that is taken out and put in again, or is new or gone, is nowhere in the past: no
-/// comparison with it holds.
-const NOWHERE: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
 
 /// Bounds and filters of the last update by slot.
 #[derive(Debug, Default)]
@@ -61,7 +57,7 @@ impl Past {
 
     /// Makes room for new slots; call before asking about boxes that are new.
     pub fn grow(&mut self, boxes: &Boxes) {
-        self.aabbs.resize(boxes.slots(), NOWHERE);
+        self.aabbs.resize(boxes.slots(), NO_BOX);
         if boxes.has_filters() || !self.filters.is_empty() {
             self.filters.resize(boxes.slots(), Filter::ALL);
         }
@@ -102,7 +98,7 @@ impl Past {
         for &slot in slots {
             self.hidden_places[slot as usize] = self.hidden.len() as u32;
             self.hidden.push((slot, self.aabbs[slot as usize]));
-            self.aabbs[slot as usize] = NOWHERE;
+            self.aabbs[slot as usize] = NO_BOX;
         }
     }
 

@@ -19,9 +19,6 @@ pub(crate) struct Node8 {
     pub max: [[f32; WIDTH]; 3],
 }
 
-/// A box that overlaps nothing, not even [`Aabb::EVERYTHING`].
-pub(crate) const NO_BOX: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
-
 impl Node8 {
     /// Eight lanes without a box.
     pub const EMPTY: Node8 = Node8 { min: [[f32::NAN; WIDTH]; 3], max: [[f32::NAN; WIDTH]; 3] };
@@ -381,6 +378,7 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aabb::NO_BOX;
     use proptest::prelude::*;
 
     /// Few distinct values, so that bounds often touch, with the hostile ones among them.

@@ -6,12 +6,12 @@
 //! Searching Problems*, 1980). So there are at most about log2 n trees, a box is built into one
 //! O(log n) times for each time it stops, and no history of insertions can make a tree bad.
 
-use crate::aabb::Aabb;
+use crate::aabb::{Aabb, NO_BOX};
 use crate::boxes::Boxes;
 use crate::filter::Filter;
 use crate::pair::BoxId;
 use crate::par::Workers;
-use crate::simd::node8::{Lanes, NO_BOX, Node8, WIDTH, WithLanes, dispatch};
+use crate::simd::node8::{Lanes, Node8, WIDTH, WithLanes, dispatch};
 
 use super::changed_pairs::{Filters, Movers};
 use super::order::{Input, NONE, Sorter};

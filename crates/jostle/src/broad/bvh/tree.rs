@@ -10,10 +10,10 @@
 
 use std::cmp::Ordering;
 
-use crate::aabb::Aabb;
+use crate::aabb::{Aabb, NO_BOX};
 use crate::filter::Filter;
 use crate::par::Workers;
-use crate::simd::node8::{Lanes, NO_BOX, Node8, WIDTH, WithLanes, dispatch};
+use crate::simd::node8::{Lanes, Node8, WIDTH, WithLanes, dispatch};
 
 use super::order::NONE;
 

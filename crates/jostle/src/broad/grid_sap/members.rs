@@ -3,13 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::aabb::Aabb;
+use crate::aabb::{Aabb, NO_BOX};
 use crate::simd::prefetch::prefetch_later;
 
 use super::cell::CellChanges;
-
-/// What a number that is not in use holds.
-const NOBODY: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
 
 /// Spreads slots over a table. Fixed, so that nothing differs from run to run.
 #[derive(Debug, Default)]
@@ -139,8 +136,8 @@ impl Members {
     fn add(&mut self, slot: u32, then: Aabb, now: Aabb) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.slots.push(0);
-            self.then.push(NOBODY);
-            self.now.push(NOBODY);
+            self.then.push(NO_BOX);
+            self.now.push(NO_BOX);
             self.slots.len() as u32 - 1
         });
         self.slots[number as usize] = slot;
@@ -156,8 +153,8 @@ impl Members {
             self.then[number as usize] = self.now[number as usize];
         }
         for &number in &numbered.dropped {
-            self.then[number as usize] = NOBODY;
-            self.now[number as usize] = NOBODY;
+            self.then[number as usize] = NO_BOX;
+            self.now[number as usize] = NO_BOX;
             self.free.push(number);
         }
     }

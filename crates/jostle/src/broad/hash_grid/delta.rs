@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use crate::aabb::Aabb;
+use crate::aabb::{Aabb, NO_BOX};
 use crate::boxes::Boxes;
 use crate::broad::groups::Groups;
 use crate::broad::hash_grid::grid::Grid;
@@ -25,9 +25,6 @@ const RARELY: usize = 4;
 
 /// Looking into so many blocks of cells costs as much as searching for one box.
 const BLOCKS_PER_BOX: f64 = 16.0;
-
-/// A box that was nowhere: it overlaps nothing.
-const NOWHERE: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
 
 /// The boxes that changed, as they were: first those that went, then those that moved, then
 /// those that came.
@@ -59,7 +56,7 @@ impl Changed {
         }
         let old = |id: &BoxId| (id.get(), *grid.aabb(id.get()));
         self.list.extend(changes.removed().iter().chain(changes.moved()).map(old));
-        self.list.extend(changes.inserted().iter().map(|id| (id.get(), NOWHERE)));
+        self.list.extend(changes.inserted().iter().map(|id| (id.get(), NO_BOX)));
         self.went = changes.removed().len();
         self.came = changes.inserted().len();
         self.is_cheap(boxes, grid)
