@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use jostle::{Algorithm, Detector};
-use jostle_scenes::Invalid;
+use jostle_scenes::{Invalid, pair_hash};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -14,7 +14,6 @@ use crate::interrupt;
 use crate::names;
 use crate::pair_file::PairFile;
 use crate::progress::Progress;
-use crate::runner::sha256;
 use crate::text::{count_of, grouped, milliseconds, rounded_ms};
 
 /// At most so many skipped rows of a frame are named.
@@ -157,7 +156,7 @@ fn print_frame(
     detector: &Detector,
     pairs: &[(u32, u32)],
 ) -> Result<(), Failure> {
-    let hash = sha256(pairs.iter().copied());
+    let hash = pair_hash(pairs.iter().copied());
     if args.json {
         let object = object(args, feed, frame, detector, (pairs.len(), hash));
         return Ok(writeln!(stdout(), "{object}")?);

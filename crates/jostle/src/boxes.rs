@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::aabb::Aabb;
+use crate::aabb::{Aabb, NO_BOX};
 use crate::error::{BoxError, InvalidBox};
 use crate::filter::Filter;
 use crate::pair::BoxId;
@@ -36,7 +36,7 @@ impl Changes {
         &self.removed
     }
 
-    /// True where nothing happened.
+    /// Returns true if nothing changed.
     pub fn is_empty(&self) -> bool {
         self.inserted.is_empty() && self.moved.is_empty() && self.removed.is_empty()
     }
@@ -55,7 +55,7 @@ pub struct Stamp {
 }
 
 /// Remembers which changes an algorithm has seen, so that one that keeps state knows whether
-/// [`Boxes::changes`] continues from there or everything has to be read anew: after an error,
+/// [`Boxes::changes`] continues from there or everything has to be read again: after an error,
 /// after a switch of algorithm, or when it is shown another set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Follower {
@@ -63,8 +63,8 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Call first in an update. True where the changes continue from the last update that ended
-    /// with [`Follower::done`]. Until `done` is called again, nothing counts as seen.
+    /// Call first in an update. Returns true if the changes continue from the last update that
+    /// ended with [`Follower::done`]. Until `done` is called again, nothing counts as seen.
     pub fn begin(&mut self, boxes: &Boxes) -> bool {
         let stamp = boxes.stamp();
         let seen = self.seen.take();
@@ -86,9 +86,6 @@ const INSERTED: u8 = 2;
 const MOVED: u8 = 3;
 const REMOVED: u8 = 4;
 
-/// What an empty slot holds: never equal to, below or above anything.
-const NO_BOX: Aabb = Aabb { min: [f32::NAN; 3], max: [f32::NAN; 3] };
-
 fn next_world() -> u64 {
     static WORLDS: AtomicU64 = AtomicU64::new(0);
     WORLDS.fetch_add(1, Ordering::Relaxed)
@@ -102,7 +99,7 @@ pub struct Boxes {
     aabbs: Vec<Aabb>,
     filters: Vec<Filter>,
     state: Vec<u8>,
-    /// Where a box stands in `changes.inserted` or `changes.moved`, if it stands there.
+    /// The place of a box in `changes.inserted` or `changes.moved`, if it is in one of them.
     place: Vec<u32>,
     free: Vec<BoxId>,
     live: usize,
@@ -121,7 +118,7 @@ impl Default for Boxes {
 }
 
 impl Clone for Boxes {
-    /// The copy counts as another set: algorithms that followed the original read it anew.
+    /// The copy counts as another set: algorithms that followed the original read it in full.
     fn clone(&self) -> Boxes {
         Boxes {
             aabbs: self.aabbs.clone(),
@@ -160,7 +157,7 @@ impl Boxes {
         self.live
     }
 
-    /// True where there is no box.
+    /// Returns true if there is no box.
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
@@ -170,7 +167,7 @@ impl Boxes {
         self.aabbs.len()
     }
 
-    /// True where every slot holds a box.
+    /// Returns true if every slot holds a box.
     pub fn is_dense(&self) -> bool {
         self.live == self.aabbs.len()
     }
@@ -185,8 +182,8 @@ impl Boxes {
         &self.filters
     }
 
-    /// True where some box has a filter other than [`Filter::ALL`]; otherwise filters need not
-    /// be looked at.
+    /// Returns true if some box has a filter other than [`Filter::ALL`]; if not, filters need
+    /// not be looked at.
     pub fn has_filters(&self) -> bool {
         self.filtered > 0
     }
@@ -196,7 +193,7 @@ impl Boxes {
         self.still
     }
 
-    /// True where the id names a box.
+    /// Returns true if the id names a box.
     #[inline]
     pub fn contains(&self, id: BoxId) -> bool {
         self.state.get(id.index()).is_some_and(|state| (KEPT..=MOVED).contains(state))
@@ -346,7 +343,7 @@ impl Boxes {
         for place in before..self.changes.moved.len() {
             let id = self.changes.moved[place];
             self.aabbs[id.index()] = aabbs[id.index()];
-            // Boxes that are in a list of changes already stay where they are.
+            // Boxes that are already in a list of changes keep their place.
             if self.state[id.index()] == KEPT {
                 self.state[id.index()] = MOVED;
                 self.place[id.index()] = kept as u32;

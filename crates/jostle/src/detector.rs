@@ -1,27 +1,17 @@
 //! [`Detector`]: boxes, a broad phase and the tracker in one. What most users hold.
 
-use std::time::{Duration, Instant};
-
 use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Stamp};
 use crate::broad::bvh::QueryTree;
 use crate::broad::queries::Queries;
 use crate::broad::{Algorithm, BroadPhase};
 use crate::error::{BoxError, Error};
-use crate::events::{Events, PairTracker};
+use crate::events::Events;
 use crate::filter::Filter;
-use crate::pair::{BoxId, Pair, PairBuffer};
+use crate::pair::{BoxId, Pair};
 use crate::par::Workers;
 use crate::stats::Stats;
-
-/// How long the parts of the last step took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepTime {
-    /// The broad phase's update.
-    pub update: Duration,
-    /// The update and the tracker's events.
-    pub step: Duration,
-}
+use crate::stepper::{StepTime, Stepper};
 
 /// Follows a set of moving boxes and tells, step by step, which pairs of them begin and cease
 /// to overlap.
@@ -41,11 +31,7 @@ pub struct StepTime {
 pub struct Detector {
     boxes: Boxes,
     algorithm: Algorithm,
-    workers: Workers,
-    broad: Box<dyn BroadPhase>,
-    found: PairBuffer,
-    tracker: PairTracker,
-    time: StepTime,
+    stepper: Stepper,
     /// The state of the boxes that the broad phase has seen.
     seen: Option<Stamp>,
     beside: Option<Beside>,
@@ -85,11 +71,7 @@ impl Detector {
         Detector {
             boxes: Boxes::new(),
             algorithm,
-            workers,
-            broad,
-            found: PairBuffer::new(),
-            tracker: PairTracker::new(),
-            time: StepTime::default(),
+            stepper: Stepper::with_broad_phase(broad, &workers),
             seen: None,
             beside: None,
         }
@@ -105,7 +87,7 @@ impl Detector {
     ) -> Detector {
         let mut detector = Detector::with_workers(algorithm, workers);
         detector.boxes = boxes;
-        detector.tracker = PairTracker::with_pairs(pairs);
+        detector.stepper.set_pairs(pairs);
         detector
     }
 
@@ -138,21 +120,12 @@ impl Detector {
     }
 
     /// Finds what began and what ended since the last step, sorted by pair. On an error the
-    /// changes stay pending and the pairs are as before: mend the cause and step again.
+    /// changes stay pending and the pairs are as before: fix the cause and step again.
     pub fn step(&mut self) -> Result<Events<'_>, Error> {
-        let start = Instant::now();
-        self.found.clear();
         self.seen = None;
-        let (broad, boxes, found) = (&mut self.broad, &self.boxes, &mut self.found);
-        let report = self
-            .workers
-            .enter(|| broad.update(boxes, found))
-            .map_err(|error| with_estimate(error, &self.boxes))?;
-        self.time.update = start.elapsed();
-        self.tracker.apply(report, &self.found, self.boxes.slots());
+        self.stepper.step(&self.boxes)?;
         self.commit();
-        self.time.step = start.elapsed();
-        Ok(self.tracker.events())
+        Ok(self.stepper.events())
     }
 
     /// Ends the step for the boxes, and for the tree beside, which follows while it is asked.
@@ -183,12 +156,11 @@ impl Detector {
     /// read-only and can be shared among threads.
     pub fn queries(&mut self) -> Queries<'_> {
         let current = self.seen == Some(self.boxes.stamp()) && self.boxes.changes().is_empty();
-        if current && self.broad.queries().is_some() {
-            let tree = self.broad.queries().expect("it has just answered");
-            return Queries::new(tree, &self.workers);
+        if let Some(tree) = self.stepper.broad_phase().queries().filter(|_| current) {
+            return Queries::new(tree, self.stepper.workers());
         }
         let beside = self.beside.get_or_insert_with(|| Beside {
-            tree: QueryTree::new(&self.workers),
+            tree: QueryTree::new(self.stepper.workers()),
             stale: true,
             idle: 0,
         });
@@ -196,17 +168,17 @@ impl Detector {
         if std::mem::take(&mut beside.stale) || !beside.tree.is_at(&self.boxes) {
             beside.tree.update(&self.boxes);
         }
-        Queries::new(beside.tree.queries(), &self.workers)
+        Queries::new(beside.tree.queries(), self.stepper.workers())
     }
 
     /// Every overlapping pair after the last step, ascending.
     pub fn pairs(&self) -> &[Pair] {
-        self.tracker.pairs()
+        self.stepper.pairs()
     }
 
     /// The events of the last step.
     pub fn events(&self) -> Events<'_> {
-        self.tracker.events()
+        self.stepper.events()
     }
 
     /// The algorithm this detector was given.
@@ -216,73 +188,45 @@ impl Detector {
 
     /// Exchanges the algorithm. Pairs and events go on as if nothing had happened.
     pub fn set_algorithm(&mut self, algorithm: Algorithm) {
-        self.replace_broad_phase(algorithm, algorithm.build(&self.workers));
+        self.replace_broad_phase(algorithm, algorithm.build(self.stepper.workers()));
     }
 
     /// Exchanges the broad phase for one of the caller's.
     pub fn replace_broad_phase(&mut self, algorithm: Algorithm, broad: Box<dyn BroadPhase>) {
-        self.broad = broad;
+        self.stepper.replace_broad_phase(broad);
         self.algorithm = algorithm;
         self.seen = None;
     }
 
     /// Sets how many pairs may overlap before [`Detector::step`] refuses.
     pub fn set_pair_limit(&mut self, limit: usize) {
-        self.found.set_limit(limit);
+        self.stepper.set_pair_limit(limit);
     }
 
     /// Number of threads the algorithm may use.
     pub fn threads(&self) -> usize {
-        self.workers.count()
+        self.stepper.workers().count()
     }
 
     /// How long the parts of the last step took.
     pub fn step_time(&self) -> StepTime {
-        self.time
+        self.stepper.time()
     }
 
     /// What the broad phase counted in the last step.
     pub fn stats(&self) -> Stats {
-        self.broad.stats()
+        self.stepper.stats()
     }
 
     /// Why the broad phase chose as it did, if it is one that chooses.
     pub fn reason(&self) -> Option<String> {
-        self.broad.reason()
+        self.stepper.reason()
     }
 
     /// Panics and names the invariant if the broad phase's structure is broken. For tests.
     pub fn validate(&self) {
-        self.broad.validate(&self.boxes);
+        self.stepper.validate(&self.boxes);
     }
-}
-
-/// Says about how many pairs there are when there are too many.
-fn with_estimate(error: Error, boxes: &Boxes) -> Error {
-    match error {
-        Error::TooManyPairs { limit, estimate: None } => Error::TooManyPairs {
-            limit,
-            estimate: Some(estimate_pairs(boxes).max(limit as u64 + 1)),
-        },
-        other => other,
-    }
-}
-
-/// The number of pairs, from up to a thousand boxes tested against all.
-pub(crate) fn estimate_pairs(boxes: &Boxes) -> u64 {
-    let step = (boxes.len() / 1000).max(1);
-    let (mut sampled, mut hits) = (0u64, 0u64);
-    for id in boxes.ids().step_by(step) {
-        let (aabb, filter) = (&boxes.aabbs()[id.index()], &boxes.filters()[id.index()]);
-        let others = boxes.aabbs().iter().zip(boxes.filters());
-        let hit = |(other, of): &(&Aabb, &Filter)| aabb.overlaps(other) && filter.allows(of);
-        hits += others.filter(hit).count() as u64;
-        // A box overlaps itself; that is no pair.
-        hits -= u64::from(filter.allows(filter));
-        sampled += 1;
-    }
-    let share = hits as f64 / sampled.max(1) as f64;
-    (share * boxes.len() as f64 / 2.0).round() as u64
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
-//! What can go wrong, said so that the caller knows which thing it was and what to change.
+//! What can go wrong. Messages name the thing and what to change.
 
 use std::fmt;
 
 use crate::aabb::BoxFault;
 use crate::pair::BoxId;
 
+pub use crate::pair::LimitReached;
+
 /// A box that cannot be taken, by its place in the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvalidBox {
-    /// Place of the box in the slice that was given; 0 where one box was given.
+    /// Place of the box in the slice that was given; 0 if a single box was given.
     pub index: usize,
     /// What is wrong with it.
     pub fault: BoxFault,
@@ -32,7 +34,7 @@ pub enum BoxError {
     Unknown(BoxId),
     /// A batch names the same box twice.
     Twice(BoxId),
-    /// A batch has another length than what it is to replace.
+    /// A batch has the wrong length.
     Length {
         /// Number of boxes in the batch.
         given: usize,
@@ -67,21 +69,6 @@ impl From<InvalidBox> for BoxError {
     }
 }
 
-/// More pairs were found than the [`PairBuffer`](crate::PairBuffer) may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LimitReached {
-    /// The limit.
-    pub limit: usize,
-}
-
-impl fmt::Display for LimitReached {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "more than {} overlapping pairs", self.limit)
-    }
-}
-
-impl std::error::Error for LimitReached {}
-
 /// Why a step, or a search for pairs, could not be done. Nothing is lost: the boxes, the pairs
 /// and the pending changes are as before, so the step can be taken again.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +98,8 @@ impl fmt::Display for Error {
                 }
                 write!(
                     f,
-                    ", more than the limit of {limit}; raise the pair limit, shrink the boxes, or filter pairs that do not matter"
+                    ", more than the limit of {limit}; raise the pair limit, shrink the boxes, or \
+                     filter out pairs that do not matter"
                 )
             }
             Error::Threads(reason) => write!(f, "worker threads could not be started: {reason}"),

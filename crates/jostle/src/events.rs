@@ -1,11 +1,11 @@
 //! [`PairTracker`]: turns the reports of a broad phase into the set of all pairs and into began
-//! and ended events. This happens here and nowhere else, so that algorithms can be exchanged
-//! between two steps and no event is lost.
+//! and ended events. This happens here and nowhere else, so that the algorithm can be replaced
+//! between two steps without losing an event.
 //!
 //! A full report of m pairs costs a few linear passes: it is sorted
 //! ([`pair_sort`](crate::ds::pair_sort)) and compared with the set of the step before. A delta
-//! costs the sorting of its events and one pass that moves the stretches between them; an empty
-//! one costs nothing.
+//! costs the sorting of its events and one pass that moves the runs of pairs between them; an
+//! empty one costs nothing.
 
 use crate::broad::Report;
 use crate::ds::pair_sort::PairSorter;
@@ -23,11 +23,11 @@ pub struct Events<'a> {
 /// Keeps the set of overlapping pairs in canonical order and the events of the last step.
 #[derive(Debug, Default)]
 pub struct PairTracker {
-    /// Keys of all pairs, ascending.
+    /// All pairs, ascending.
     pairs: Vec<Pair>,
     began: Vec<Pair>,
     ended: Vec<Pair>,
-    /// The new set while it is made.
+    /// Keys of the new set while it is built.
     next: Vec<u64>,
     sorter: PairSorter,
 }
@@ -113,7 +113,7 @@ impl PairTracker {
         }
     }
 
-    /// Closes the gaps of ended pairs, moving each stretch between two of them once.
+    /// Closes the gaps of ended pairs, moving each run between two of them once.
     fn drop_ended(&mut self) {
         let Some(first) = self.ended.first() else { return };
         let mut to = self.place_of_ended(0, first);

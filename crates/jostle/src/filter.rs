@@ -43,7 +43,7 @@ impl Filter {
         Filter { still: true, ..self }
     }
 
-    /// True where boxes with these filters may pair.
+    /// Returns true if boxes with these filters may pair.
     #[inline(always)]
     pub const fn allows(&self, other: &Filter) -> bool {
         ((self.membership & other.mask) != 0)

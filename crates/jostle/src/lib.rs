@@ -49,19 +49,21 @@ mod pair;
 mod par;
 mod simd;
 mod stats;
+mod stepper;
 
 pub use aabb::{Aabb, Axis, BoxFault, round_down, round_up};
 pub use boxes::{Boxes, Changes, Follower, Stamp};
 pub use broad::queries::{BoxQueries, Cast, Hit, Near, NearPair, Queries};
 pub use broad::{Algorithm, BroadPhase, Report, UnknownAlgorithm};
-pub use detector::{Detector, StepTime};
-pub use error::{BoxError, Error, InvalidBox, LimitReached};
+pub use detector::Detector;
+pub use error::{BoxError, Error, InvalidBox};
 pub use events::{Events, PairTracker};
 pub use filter::Filter;
 pub use one_shot::{overlaps, overlaps_between};
-pub use pair::{BoxId, Lane, Pair, PairBuffer};
+pub use pair::{BoxId, Lane, LimitReached, Pair, PairBuffer};
 pub use par::{Workers, available as available_threads};
 pub use stats::{StageClock, Stats};
+pub use stepper::{StepTime, Stepper};
 pub use world::{Body, BodyId, World, WorldError};
 
 /// The README's example is compiled and run as a test.

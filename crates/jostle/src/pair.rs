@@ -4,8 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::error::LimitReached;
-
 /// Names a box: its slot in [`Boxes`](crate::Boxes). A slot is given out again only after the
 /// events of the removed box have been delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,6 +104,21 @@ impl From<Pair> for (u32, u32) {
         (pair.a.0, pair.b.0)
     }
 }
+
+/// More pairs were found than the [`PairBuffer`] may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitReached {
+    /// The limit.
+    pub limit: usize,
+}
+
+impl fmt::Display for LimitReached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "more than {} overlapping pairs", self.limit)
+    }
+}
+
+impl std::error::Error for LimitReached {}
 
 /// How many pairs a lane may write before it asks for more of the common budget.
 const GRANT: usize = 4096;
@@ -264,7 +277,7 @@ impl PairBuffer {
         self.lanes.iter().map(|lane| lane.pairs.len()).sum()
     }
 
-    /// True where no lane holds a pair.
+    /// Returns true if no lane holds a pair.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -279,7 +292,7 @@ impl PairBuffer {
         self.slices().flatten().copied()
     }
 
-    /// Fails where more pairs were written than the limit allows.
+    /// Fails if more pairs were written than the limit allows.
     pub fn check_limit(&self) -> Result<(), LimitReached> {
         let limit = self.limit();
         if self.len() > limit { Err(LimitReached { limit }) } else { Ok(()) }

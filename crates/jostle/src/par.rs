@@ -1,8 +1,8 @@
 //! [`Workers`]: how many threads an algorithm may use. The only file that knows whether rayon
 //! is there; without the `parallel` feature there is always one worker.
 //!
-//! Tasks are numbered and their results are kept by number, so what is computed never depends
-//! on which thread ran which task.
+//! Tasks are numbered and results are stored by number, so they never depend on which thread ran
+//! which task.
 
 use crate::error::Error;
 
@@ -155,7 +155,7 @@ impl Workers {
         runs.for_each(|(index, (items, scratch))| run(index, items, scratch));
     }
 
-    /// Runs both, at the same time where there are threads for it.
+    /// Runs both, at the same time if there is a thread to spare.
     pub fn join<A: Send, B: Send>(
         &self,
         one: impl FnOnce() -> A + Send,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 pub struct Stats {
     /// Box against box tests.
     pub tests: u64,
-    /// Exchanges of neighbours in sorted lists.
+    /// Swaps of neighbours in sorted lists.
     pub swaps: u64,
     /// Bytes held beyond the boxes and the output.
     pub bytes: usize,

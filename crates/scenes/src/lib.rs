@@ -21,6 +21,7 @@
 mod catalog;
 mod io;
 mod math;
+mod measure;
 mod motion;
 mod rng;
 mod scene;
@@ -31,6 +32,7 @@ pub use io::{
     FileError, FileFault, FrameReader, FrameWriter, Invalid, SkippedRow, read_boxes, read_pairs,
     write_boxes, write_pairs,
 };
+pub use measure::{median, pair_hash, quantile};
 pub use rng::Rng;
 pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};
 pub use shape_pairs::{PairScene, Placing, ShapeKind, ShapePair};

@@ -1,23 +1,24 @@
-//! Populations that change as an algorithm with a memory likes least: all at once, far, and in
-//! turns. [`HISTORIES`] lists them; no step of any algorithm may cost much more than beginning anew
-//! on the same boxes.
+//! Populations that change in the ways that suit a persistent algorithm least: all at once, far,
+//! and in turns. [`HISTORIES`] lists them; no step of any algorithm may cost much more than a
+//! rebuild on the same boxes.
 
 use jostle::{Aabb, BoxId, Boxes, Filter};
+use jostle_scenes::Rng;
 
-/// A set of boxes, those that are there, and chance (SplitMix64).
+/// A set of boxes, those that are there, and a generator.
 pub struct Population {
     /// The boxes; the caller [commits](Boxes::commit) after each step.
     pub boxes: Boxes,
     ids: Vec<BoxId>,
     target: usize,
-    chance: u64,
+    rng: Rng,
 }
 
 /// A hostile history: step 0 makes the boxes, each further step changes them.
 pub struct History {
     /// What happens.
     pub name: &'static str,
-    /// So many times fewer boxes than asked for, where they all overlap.
+    /// Divides the number of boxes, for histories in which they all overlap.
     pub fewer: usize,
     step: fn(&mut Population, usize),
 }
@@ -33,16 +34,16 @@ pub const HISTORIES: &[History] = &[
     History { name: "all overlap on one axis", fewer: 1, step: |p, k| sheets(p, k, 1) },
     History { name: "all overlap on two axes", fewer: 1, step: |p, k| sheets(p, k, 2) },
     History { name: "to one point and back", fewer: 10, step: one_point },
-    History { name: "identical ends by the thousand", fewer: 1, step: lattice },
+    History { name: "identical endpoints by the thousand", fewer: 1, step: lattice },
     History { name: "all come at once, all go at once", fewer: 1, step: come_and_go },
-    History { name: "removed and inserted in one step", fewer: 1, step: exchange_all },
-    History { name: "a tenth exchanged in each step", fewer: 1, step: exchange_tenth },
+    History { name: "removed and inserted in one step", fewer: 1, step: replace_all },
+    History { name: "a tenth replaced in each step", fewer: 1, step: replace_tenth },
     History { name: "twice as many in each step", fewer: 1, step: double },
     History { name: "all change their filter", fewer: 1, step: refilter },
     History { name: "squeezed flat and released", fewer: 4, step: squeeze },
 ];
 
-/// A friendly history, in turns of four: all creep, a tenth moves, a hundredth is exchanged,
+/// A friendly history, in turns of four: all creep, a tenth moves, a hundredth is replaced,
 /// nothing happens.
 pub const CALM: History = History { name: "calm", fewer: 1, step: calm };
 
@@ -50,7 +51,8 @@ impl History {
     /// The boxes before the first step, about `count` of them.
     pub fn start(&self, count: usize) -> Population {
         let target = count / self.fewer;
-        let mut start = Population { boxes: Boxes::new(), ids: Vec::new(), target, chance: 5 };
+        let mut start =
+            Population { boxes: Boxes::new(), ids: Vec::new(), target, rng: Rng::new(5) };
         (self.step)(&mut start, 0);
         start
     }
@@ -62,14 +64,6 @@ impl History {
 }
 
 impl Population {
-    fn unit(&mut self) -> f32 {
-        self.chance = self.chance.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.chance;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 40) as f32 / (1 << 24) as f32
-    }
-
     /// Side of a cube in which boxes of side 1 fill a twentieth of the space.
     fn side(&self) -> f32 {
         (self.target as f32 * 20.0).cbrt()
@@ -77,7 +71,7 @@ impl Population {
 
     fn anywhere(&mut self) -> Aabb {
         let side = self.side();
-        let at: [f32; 3] = std::array::from_fn(|_| self.unit() * side);
+        let at: [f32; 3] = std::array::from_fn(|_| self.rng.unit() * side);
         Aabb::new(at, at.map(|low| low + 1.0))
     }
 
@@ -99,12 +93,12 @@ impl Population {
         self.boxes.remove_all(&gone).expect("the boxes are there");
     }
 
-    /// One box in so many moves a little.
-    fn jitter(&mut self, way: f32, one_in: usize) {
+    /// Moves one box in `one_in` a little.
+    fn jitter(&mut self, range: f32, one_in: usize) {
         for place in (0..self.ids.len()).step_by(one_in) {
             let mut aabb = self.get(place);
             for axis in 0..3 {
-                let step = (self.unit() - 0.5) * way;
+                let step = (self.rng.unit() - 0.5) * range;
                 aabb.min[axis] += step;
                 aabb.max[axis] = aabb.min[axis] + 1.0;
             }
@@ -151,11 +145,11 @@ fn sheets(population: &mut Population, step: usize, axes: usize) {
     for place in 0..population.target {
         let mut aabb = population.anywhere();
         for axis in 0..axes {
-            aabb.min[axis] = -side - population.unit();
-            aabb.max[axis] = side + population.unit();
+            aabb.min[axis] = -side - population.rng.unit();
+            aabb.max[axis] = side + population.rng.unit();
         }
         if step > 0 && axes == 2 {
-            // Thin sheets that stay where they are: the ends on the other axes alone shuffle.
+            // Thin sheets that stay where they are: only the endpoints on the other axes shuffle.
             let before = population.get(place);
             (aabb.min[2], aabb.max[2]) = (before.min[2], before.max[2]);
         } else if axes == 2 {
@@ -182,8 +176,8 @@ fn lattice(population: &mut Population, step: usize) {
     }
     for place in 0..population.target {
         let from = if step == 0 { population.anywhere() } else { population.get(place) };
-        let way: [f32; 3] = std::array::from_fn(|_| (population.unit() * 3.0).floor() - 1.0);
-        let at: [f32; 3] = std::array::from_fn(|axis| from.min[axis].floor() + way[axis]);
+        let offset: [f32; 3] = std::array::from_fn(|_| (population.rng.unit() * 3.0).floor() - 1.0);
+        let at: [f32; 3] = std::array::from_fn(|axis| from.min[axis].floor() + offset[axis]);
         population.set(place, Aabb::new(at, at.map(|low| low + 1.0)));
     }
 }
@@ -198,14 +192,14 @@ fn come_and_go(population: &mut Population, step: usize) {
     }
 }
 
-fn exchange_all(population: &mut Population, step: usize) {
+fn replace_all(population: &mut Population, step: usize) {
     if step > 0 {
         population.remove(population.ids.len());
     }
     population.insert(population.target);
 }
 
-fn exchange_tenth(population: &mut Population, step: usize) {
+fn replace_tenth(population: &mut Population, step: usize) {
     if step == 0 {
         return population.insert(population.target);
     }
@@ -253,7 +247,7 @@ fn squeeze(population: &mut Population, step: usize) {
     for place in 0..population.target {
         let mut aabb = population.get(place);
         let side = population.side();
-        let low = if step.is_multiple_of(2) { population.unit() * side } else { 3.0 };
+        let low = if step.is_multiple_of(2) { population.rng.unit() * side } else { 3.0 };
         (aabb.min[1], aabb.max[1]) = (low, low + 1.0);
         population.set(place, aabb);
     }

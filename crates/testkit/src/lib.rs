@@ -19,18 +19,7 @@ pub mod replay;
 pub mod script;
 pub mod suite;
 
-use jostle::{BroadPhase, Pair, Workers};
-use sha2::{Digest, Sha256};
+use jostle::{BroadPhase, Workers};
 
 /// Makes a broad phase on some workers.
 pub type Build<'a> = &'a dyn Fn(&Workers) -> Box<dyn BroadPhase>;
-
-/// SHA-256 over pairs in ascending order, each as two little-endian u32, as lower-case hex.
-pub fn pair_hash(pairs: &[Pair]) -> String {
-    let mut hasher = Sha256::new();
-    for pair in pairs {
-        hasher.update(pair.a().get().to_le_bytes());
-        hasher.update(pair.b().get().to_le_bytes());
-    }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}

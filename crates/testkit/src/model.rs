@@ -1,4 +1,4 @@
-//! The truth: boxes in a map, pairs by looking at all of them.
+//! The truth: boxes in a map, pairs by comparing all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ impl Model {
         self.boxes.len()
     }
 
-    /// True where there is no box.
+    /// Returns true if there is no box.
     pub fn is_empty(&self) -> bool {
         self.boxes.is_empty()
     }

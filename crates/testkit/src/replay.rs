@@ -11,7 +11,7 @@ use crate::model::Model;
 pub type Failure = String;
 
 /// One operation on the boxes. Boxes are named by their place among the living ones, ascending
-/// by id and counted round, so that any number names some box.
+/// by id and modulo their number, so that any number names some box.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// Adds a box.
@@ -32,11 +32,11 @@ pub enum Op {
     RemoveAll,
     /// Takes a step and compares.
     Step,
-    /// Builds the broad phase anew, as a switch of algorithm does.
+    /// Replaces the broad phase by a new one, as a switch of algorithm does.
     Rebuild,
 }
 
-/// A detector, the model beside it, and what both have seen.
+/// A detector, the model that checks it, and the pairs after the last step.
 pub struct Replay<'a> {
     build: Build<'a>,
     workers: Workers,

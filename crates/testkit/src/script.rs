@@ -16,7 +16,7 @@
 //! rebuild
 //! ```
 //!
-//! Each `step` must give exactly the `began` and `ended` lines that follow it, beside agreeing
+//! Each `step` must give exactly the `began` and `ended` lines that follow it, and agree
 //! with the model. Numbers may be `inf`, `-inf`, `nan`, `max`, `-max`, `tiny`.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
 //! After warm-up a step allocates nothing on one thread. The warm-up is long because algorithms that
-//! found following dearer than beginning anew try it again only after some dozen steps.
+//! found a rebuild cheaper than following the changes try again only after some dozen steps.
 
 use allocation_counter::measure;
 use jostle::{Aabb, Algorithm, Detector, Filter};

@@ -1,5 +1,5 @@
-//! No step costs much more than beginning anew on the same boxes, whatever they do. Counted in
-//! tests and exchanges, which are the same in every run.
+//! No step costs much more than a rebuild on the same boxes, whatever they do. Counted in tests
+//! and swaps, which are the same in every run.
 
 use jostle::{Algorithm, PairBuffer, Workers};
 use jostle_testkit::hostile::{CALM, HISTORIES, History};
@@ -15,7 +15,7 @@ const PERSISTENT: [Algorithm; 5] = [
 const BOXES: usize = 5000;
 
 /// Runs a history and compares the number of pairs; returns the most work of a step beyond twice
-/// that of beginning anew, per box, and how many steps were followed.
+/// that of a rebuild, per box, and how many steps were followed.
 fn excess(history: &History, algorithm: Algorithm) -> (f64, usize) {
     let workers = Workers::one();
     let mut population = history.start(BOXES);
@@ -47,11 +47,11 @@ fn excess(history: &History, algorithm: Algorithm) -> (f64, usize) {
 }
 
 #[test]
-fn a_hostile_step_costs_little_more_than_beginning_anew() {
+fn a_hostile_step_costs_little_more_than_a_rebuild() {
     for algorithm in PERSISTENT {
         for history in HISTORIES {
             let (most, _) = excess(history, algorithm);
-            // The finder counts some ten tests for each box beside those it makes.
+            // The finder counts some ten tests for each box in addition to those it makes.
             assert!(most < 60.0, "{algorithm}, {}: {most:.0} tests a box more", history.name);
         }
     }

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use jostle::{Algorithm, Boxes, Stats, Workers};
 use jostle_scenes::{Invalid, SceneSpec};
 
+pub use jostle_scenes::quantile;
+
 use crate::failure::Failure;
 use crate::feed::Feed;
 use crate::interrupt;
@@ -146,12 +148,6 @@ impl Measured {
         self.samples.iter().map(|sample| count(sample) as f64).sum::<f64>()
             / self.samples.len() as f64
     }
-}
-
-/// The value that a share of the sorted values does not exceed.
-pub fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let rank = (share * sorted.len() as f64).ceil() as usize;
-    sorted[rank.clamp(1, sorted.len()) - 1]
 }
 
 /// Runs all entrants over the frames of a course. An entrant that has taken longer than
@@ -293,15 +289,6 @@ fn sample(runner: &Runner) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn quantiles_are_values_of_the_list() {
-        let list: Vec<f64> = (1..=100).map(f64::from).collect();
-        assert_eq!(quantile(&list, 0.5), 50.0);
-        assert_eq!(quantile(&list, 0.99), 99.0);
-        assert_eq!(quantile(&[7.0], 0.99), 7.0);
-        assert_eq!(quantile(&[1.0, 2.0], 0.0), 1.0);
-    }
 
     #[test]
     fn entrants_see_the_same_frames() {

@@ -7,7 +7,7 @@ use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
 use jostle::{Algorithm, Boxes, Workers};
-use jostle_scenes::SceneSpec;
+use jostle_scenes::{SceneSpec, pair_hash};
 
 use crate::bench::quantile;
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use crate::feed::Feed;
 use crate::interrupt;
 use crate::names;
 use crate::progress::Progress;
-use crate::runner::{Runner, sha256};
+use crate::runner::Runner;
 use crate::text::{grouped, milliseconds};
 use crate::verify::difference::difference;
 use crate::verify::oracle::{SAMPLE, check_sample};
@@ -131,7 +131,7 @@ fn check(runner: &Runner, boxes: &Boxes) -> Result<(), Failure> {
         equal = format!("equals that of {algorithm}, and ");
     }
     check_sample(boxes, 0, runner.pairs()).map_err(failed)?;
-    let hash = sha256(runner.pairs().iter().map(|&pair| pair.into()));
+    let hash = pair_hash(runner.pairs().iter().map(|&pair| pair.into()));
     let mut out = stdout().lock();
     writeln!(out, "check      the last step {equal}agrees with {SAMPLE} boxes tested against all")?;
     writeln!(out, "sha256     {hash}")?;

@@ -16,7 +16,7 @@ use jostle_testkit::hostile::{CALM, Population};
 /// Enough for memory to be given back that is needed at the beginning alone.
 const STEPS: usize = 41;
 
-/// A line of the process's status in bytes, where the system tells.
+/// A line of the process's status in bytes, if the system tells.
 fn status(line: &str) -> Option<usize> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let found = text.lines().find(|one| one.starts_with(line))?;
@@ -63,7 +63,7 @@ fn main() {
         let rebuilt = stats.count("rebuilt").unwrap_or(1.0) != 0.0;
         println!(
             "  {:<22} {ms:>9.4} ms  held {:>6.1}  peak {:>6.1}{}",
-            ["begin", "all creep", "a tenth moves", "a hundredth exchanged", "nothing"]
+            ["begin", "all creep", "a tenth moves", "a hundredth replaced", "nothing"]
                 [if step == 0 { 0 } else { 1 + (step - 1) % 4 }],
             per_box(stats.bytes),
             per_box(peak),

@@ -11,29 +11,17 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use jostle::{Algorithm, Workers};
+use jostle_scenes::Rng;
 use jostle_testkit::replay::{Op, Replay};
 use jostle_testkit::{history, suite};
 
-/// Pseudo-random bytes (SplitMix64).
-struct Bytes(u64);
-
-impl Bytes {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A history: mostly short ones, many with a narrow choice of bytes, so that operations
-    /// and coordinates repeat.
-    fn history(&mut self) -> Vec<Op> {
-        let length = 1 << (5 + self.next() % 7);
-        let mask = [0xFF, 0x7F, 0x3F, 0xF3][(self.next() % 4) as usize];
-        let bytes: Vec<u8> = (0..length).map(|_| self.next() as u8 & mask).collect();
-        history::from_bytes(&bytes)
-    }
+/// A history: mostly short ones, many with a narrow choice of bytes, so that operations and
+/// coordinates repeat.
+fn history(rng: &mut Rng) -> Vec<Op> {
+    let length = 1 << (5 + rng.below(7));
+    let mask = [0xFF, 0x7F, 0x3F, 0xF3][rng.below(4)];
+    let bytes: Vec<u8> = (0..length).map(|_| rng.next_u64() as u8 & mask).collect();
+    history::from_bytes(&bytes)
 }
 
 fn main() -> ExitCode {
@@ -47,7 +35,7 @@ fn main() -> ExitCode {
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut histories, mut operations, mut hits) = (0u64, 0usize, (0, 0));
     while Instant::now() < end {
-        let ops = Bytes(seed.wrapping_add(histories << 32)).history();
+        let ops = history(&mut Rng::new(seed.wrapping_add(histories << 32)));
         for &algorithm in Algorithm::ALL {
             let build = |workers: &Workers| algorithm.build(workers);
             let mut replay = Replay::new(&build, suite::THREADS[histories as usize % 2]);

@@ -94,7 +94,7 @@ fn excess(runner: &Runner) -> f64 {
     let smooth = runner
         .settled()
         .windows(5)
-        .map(|frames| super::median(frames.iter().map(|frame| frame.total_ms)));
+        .map(|frames| jostle_scenes::median(frames.iter().map(|frame| frame.total_ms)));
     super::greatest(smooth) / runner.median(|frame| frame.total_ms)
 }
 

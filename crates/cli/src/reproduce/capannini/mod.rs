@@ -38,12 +38,6 @@ fn trees(partitions: usize, axes: AxisRule) -> BidimOptions {
     BidimOptions { division: Division::Trees, axes, partitions }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_unstable_by(f64::total_cmp);
-    if values.is_empty() { f64::NAN } else { crate::bench::quantile(&values, 0.5) }
-}
-
 fn greatest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, f64::max)
 }

@@ -87,7 +87,7 @@ impl Runner {
 
     /// Median over the settled frames.
     pub fn median(&self, value: impl Fn(&Frame) -> f64) -> f64 {
-        super::median(self.settled().iter().map(value))
+        jostle_scenes::median(self.settled().iter().map(value))
     }
 
     /// Least over the settled frames: what a frame takes while nothing else runs.

@@ -4,9 +4,9 @@ use glam::DVec3;
 use jostle::shape::{Pose, Shape};
 use jostle::world::Dealing;
 use jostle::{Algorithm, Body, BodyId, Workers, World, available_threads};
+use jostle_scenes::median;
 
 use super::super::{Claim, Lab, Verdict};
-use super::median;
 use crate::failure::Failure;
 use crate::text::milliseconds;
 

@@ -36,8 +36,3 @@ fn least_ns(repeats: usize, calls: usize, mut work: impl FnMut()) -> f64 {
     }
     least
 }
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    if values.is_empty() { f64::NAN } else { crate::bench::quantile(&values, 0.5) }
-}

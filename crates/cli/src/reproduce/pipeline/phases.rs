@@ -5,10 +5,9 @@ use std::sync::Arc;
 use glam::DVec3;
 use jostle::shape::{Hull, Pose, Shape};
 use jostle::{Aabb, Algorithm, Body, World};
-use jostle_scenes::Scene;
+use jostle_scenes::{Scene, median};
 
 use super::super::{Claim, Lab, Verdict, power_law};
-use super::median;
 use crate::failure::Failure;
 use crate::plot::{Axis, Chart, Lines, Series};
 use crate::text::milliseconds;

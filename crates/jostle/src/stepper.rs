@@ -1,0 +1,185 @@
+//! [`Stepper`]: a broad phase and the tracker, without boxes of their own.
+//!
+//! Several steppers can follow one set of boxes, to compare algorithms on the same frame. A
+//! [`Detector`](crate::Detector) is a stepper and the boxes it follows.
+
+use std::time::{Duration, Instant};
+
+use crate::aabb::Aabb;
+use crate::boxes::Boxes;
+use crate::broad::{Algorithm, BroadPhase, Report};
+use crate::error::Error;
+use crate::events::{Events, PairTracker};
+use crate::filter::Filter;
+use crate::pair::{Pair, PairBuffer};
+use crate::par::Workers;
+use crate::stats::Stats;
+
+/// How long the parts of the last step took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepTime {
+    /// The broad phase's update.
+    pub update: Duration,
+    /// The update and the tracker's events.
+    pub step: Duration,
+}
+
+/// Steps over [`Boxes`] that the caller owns: finds pairs with one broad phase and keeps the set
+/// of pairs and the events of the last step.
+///
+/// ```
+/// use jostle::{Aabb, Algorithm, Boxes, Filter, Stepper, Workers};
+///
+/// let mut boxes = Boxes::new();
+/// boxes.insert_all(&[Aabb::default(); 3], Filter::ALL)?;
+/// let workers = Workers::one();
+/// let mut steppers = [Algorithm::Bvh, Algorithm::Sap].map(|one| Stepper::new(one, &workers));
+/// for stepper in &mut steppers {
+///     assert_eq!(stepper.step(&boxes)?.began.len(), 3);
+/// }
+/// boxes.commit(); // after the last stepper
+/// # Ok::<(), jostle::Error>(())
+/// ```
+pub struct Stepper {
+    workers: Workers,
+    broad: Box<dyn BroadPhase>,
+    found: PairBuffer,
+    tracker: PairTracker,
+    report: Report,
+    time: StepTime,
+}
+
+impl std::fmt::Debug for Stepper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stepper")
+            .field("workers", &self.workers.count())
+            .field("pairs", &self.pairs().len())
+            .field("report", &self.report)
+            .field("time", &self.time)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Stepper {
+    /// A stepper for one of the library's algorithms.
+    pub fn new(algorithm: Algorithm, workers: &Workers) -> Stepper {
+        Stepper::with_broad_phase(algorithm.build(workers), workers)
+    }
+
+    /// A stepper for any broad phase.
+    pub fn with_broad_phase(broad: Box<dyn BroadPhase>, workers: &Workers) -> Stepper {
+        Stepper {
+            workers: workers.clone(),
+            broad,
+            found: PairBuffer::new(),
+            tracker: PairTracker::new(),
+            report: Report::Full,
+            time: StepTime::default(),
+        }
+    }
+
+    /// Follows the pending changes of the boxes and returns what began and what ended, sorted by
+    /// pair. The caller then calls [`Boxes::commit`], once for all steppers. On an error the pairs
+    /// are as before; fix the cause and step again without committing.
+    pub fn step(&mut self, boxes: &Boxes) -> Result<Events<'_>, Error> {
+        let start = Instant::now();
+        self.found.clear();
+        let (broad, found) = (&mut self.broad, &mut self.found);
+        self.report = self
+            .workers
+            .enter(|| broad.update(boxes, found))
+            .map_err(|error| with_estimate(error, boxes))?;
+        self.time.update = start.elapsed();
+        self.tracker.apply(self.report, &self.found, boxes.slots());
+        self.time.step = start.elapsed();
+        Ok(self.tracker.events())
+    }
+
+    /// Every overlapping pair after the last step, ascending.
+    pub fn pairs(&self) -> &[Pair] {
+        self.tracker.pairs()
+    }
+
+    /// The events of the last step.
+    pub fn events(&self) -> Events<'_> {
+        self.tracker.events()
+    }
+
+    /// Continues from a known set of pairs, as after restoring a snapshot.
+    pub(crate) fn set_pairs(&mut self, pairs: &[Pair]) {
+        self.tracker = PairTracker::with_pairs(pairs);
+    }
+
+    /// The broad phase.
+    pub fn broad_phase(&self) -> &dyn BroadPhase {
+        &*self.broad
+    }
+
+    /// Replaces the broad phase. Pairs and events continue without a gap.
+    pub fn replace_broad_phase(&mut self, broad: Box<dyn BroadPhase>) {
+        self.broad = broad;
+    }
+
+    /// Sets how many pairs may overlap before [`Stepper::step`] refuses.
+    pub fn set_pair_limit(&mut self, limit: usize) {
+        self.found.set_limit(limit);
+    }
+
+    /// The workers that the broad phase runs on.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
+    }
+
+    /// How the last update was reported: all pairs, or the changes.
+    pub fn report(&self) -> Report {
+        self.report
+    }
+
+    /// How long the parts of the last step took.
+    pub fn time(&self) -> StepTime {
+        self.time
+    }
+
+    /// What the broad phase counted in the last step.
+    pub fn stats(&self) -> Stats {
+        self.broad.stats()
+    }
+
+    /// Why the broad phase chose as it did, if it is one that chooses.
+    pub fn reason(&self) -> Option<String> {
+        self.broad.reason()
+    }
+
+    /// Panics and names the invariant if the broad phase's structure is broken. For tests.
+    pub fn validate(&self, boxes: &Boxes) {
+        self.broad.validate(boxes);
+    }
+}
+
+/// Says about how many pairs there are when there are too many.
+fn with_estimate(error: Error, boxes: &Boxes) -> Error {
+    match error {
+        Error::TooManyPairs { limit, estimate: None } => Error::TooManyPairs {
+            limit,
+            estimate: Some(estimate_pairs(boxes).max(limit as u64 + 1)),
+        },
+        other => other,
+    }
+}
+
+/// The number of pairs, from up to a thousand boxes tested against all.
+fn estimate_pairs(boxes: &Boxes) -> u64 {
+    let step = (boxes.len() / 1000).max(1);
+    let (mut sampled, mut hits) = (0u64, 0u64);
+    for id in boxes.ids().step_by(step) {
+        let (aabb, filter) = (&boxes.aabbs()[id.index()], &boxes.filters()[id.index()]);
+        let others = boxes.aabbs().iter().zip(boxes.filters());
+        let hit = |(other, of): &(&Aabb, &Filter)| aabb.overlaps(other) && filter.allows(of);
+        hits += others.filter(hit).count() as u64;
+        // A box overlaps itself; that is no pair.
+        hits -= u64::from(filter.allows(filter));
+        sampled += 1;
+    }
+    let share = hits as f64 / sampled.max(1) as f64;
+    (share * boxes.len() as f64 / 2.0).round() as u64
+}
