@@ -7,16 +7,73 @@
 use glam::DQuat;
 use jostle::narrow::{self, Options, PairCache};
 use jostle::shape::{Pose, Shape};
-use jostle_scenes::{PairScene, Placing, ShapeKind, ShapePair};
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
 use parry3d_f64::shape as parry;
 use std::hint::black_box;
+use std::io::Write;
 use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use jostle_cli::Failure;
+use jostle_cli::support::names;
+use jostle_cli::support::text::table;
+use jostle_scenes::{PairScene, Placing, ShapeKind, ShapePair, Sorted};
 
 /// The rows of the table: kinds of shapes that both libraries have.
 pub const KINDS: [&str; 7] =
     ["hulls-12", "hulls-42", "hulls-162", "hulls-642", "boxes", "capsules", "balls"];
+
+/// Times the narrow phase against parry3d-f64, and its caches against cold starts
+#[derive(Args, Debug)]
+pub struct NarrowArgs {
+    /// One of the tables; both if left out
+    #[arg(value_enum)]
+    table: Option<Table>,
+    /// Only kinds of shapes whose name contains one of these words, as in hulls-42,boxes
+    #[arg(long, value_delimiter = ',')]
+    kind: Vec<String>,
+    /// Pairs of shapes; of pairs that move, a twenty-fifth of them
+    #[arg(long, value_parser = names::positive, default_value = "1000")]
+    pairs: usize,
+    /// Frames of the pairs that move
+    #[arg(long, value_parser = names::positive, default_value = "60")]
+    frames: usize,
+    /// Passes over all pairs
+    #[arg(long, value_parser = names::positive, default_value = "21")]
+    repeats: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Table {
+    /// Against parry3d-f64.
+    Parry,
+    /// Caches against cold starts.
+    Coherent,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &NarrowArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let named = |kind: &str| args.kind.iter().any(|word| kind.contains(word.as_str()));
+    let kinds: Vec<&str> =
+        KINDS.into_iter().filter(|kind| args.kind.is_empty() || named(kind)).collect();
+    if kinds.is_empty() {
+        return Err(Failure::Input(format!("--kind: there are only {}", KINDS.join(", "))));
+    }
+    if args.table != Some(Table::Coherent) {
+        writeln!(out, "against parry3d-f64")?;
+        write_rows(&against_parry(&kinds, args.pairs, args.repeats), out)?;
+    }
+    if args.table != Some(Table::Parry) {
+        for speed in [0.01, 0.001] {
+            writeln!(out, "caches against cold starts, {speed} of the size a frame")?;
+            let pairs = args.pairs.div_ceil(25);
+            let rows = coherent(&kinds, speed, pairs, args.frames, args.repeats.div_ceil(2));
+            write_rows(&rows, out)?;
+        }
+    }
+    Ok(())
+}
 
 fn scene_of(kind: &str, placing: Placing, pairs: usize) -> PairScene {
     let kind = ShapeKind::find(kind).expect("a kind of the table");
@@ -103,11 +160,10 @@ fn race(
 ) -> (f64, f64, f64) {
     let rounds: Vec<(f64, f64)> =
         (0..repeats.max(1)).map(|_| (time(count, &mut ours), time(count, &mut rival))).collect();
-    let least =
-        |times: &dyn Fn(&(f64, f64)) -> f64| rounds.iter().map(times).fold(f64::MAX, f64::min);
-    let mut ratios: Vec<f64> = rounds.iter().map(|(ours, rival)| rival / ours).collect();
-    ratios.sort_by(f64::total_cmp);
-    (least(&|r| r.0), least(&|r| r.1), ratios[ratios.len() / 2])
+    let ours = Sorted::new(rounds.iter().map(|round| round.0));
+    let rival = Sorted::new(rounds.iter().map(|round| round.1));
+    let ratios = Sorted::new(rounds.iter().map(|(ours, rival)| rival / ours));
+    (ours.least(), rival.least(), ratios.median())
 }
 
 impl Scene {
@@ -244,26 +300,24 @@ fn coherent_row(kind: &str, question: &str, scene: &PairScene, repeats: usize, a
 }
 
 /// The rows as a table, with the geometric mean of the ratios at the end.
-pub fn table(rows: &[Row]) -> String {
-    let mut text = format!(
-        "{:<9} {:<18} {:>5} {:>9} {:>9} {:>6} {:>6} {:>5}\n",
-        "kind", "question", "hits", "ours ns", "rival ns", "ratio", "median", "diff"
-    );
-    for row in rows {
-        text += &format!(
-            "{:<9} {:<18} {:>5.2} {:>9.1} {:>9.1} {:>6.2} {:>6.2} {:>5}\n",
-            row.kind,
-            row.question,
-            row.hits,
-            row.ours,
-            row.rival,
-            row.ratio(),
-            row.median_ratio,
-            row.differing
-        );
-    }
+fn write_rows(rows: &[Row], out: &mut dyn Write) -> Result<(), Failure> {
+    let cells = rows.iter().map(|row| {
+        vec![
+            row.kind.clone(),
+            row.question.clone(),
+            format!("{:.2}", row.hits),
+            format!("{:.1}", row.ours),
+            format!("{:.1}", row.rival),
+            format!("{:.2}", row.ratio()),
+            format!("{:.2}", row.median_ratio),
+            row.differing.to_string(),
+        ]
+    });
+    let header = ["kind", "question", "hits", "ours ns", "rival ns", "ratio", "median", "differ"];
+    write!(out, "{}", table(&header, &cells.collect::<Vec<_>>(), &[0, 1]))?;
     let mean = (rows.iter().map(|row| row.ratio().ln()).sum::<f64>() / rows.len() as f64).exp();
-    text + &format!("geometric mean of ratios {mean:.2}\n")
+    writeln!(out, "geometric mean of ratios {mean:.2}")?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,18 +1,39 @@
-//! What the structures under the algorithms cost, beside the standard library's.
+//! What the structures under the algorithms cost, against the standard library's.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
+use std::io::Write;
 
+use clap::Args;
 use jostle::Workers;
 use jostle::ds::radix_sort::{CoherentSort, SortScratch, sort_indices};
 use jostle::ds::succ_tree::SuccTree;
+use jostle_cli::Failure;
+use jostle_cli::support::names;
 use jostle_scenes::Rng;
 
-use crate::core_costs::{Cost, best};
+use crate::stopwatch::{Comparison, best, write_comparisons};
+
+/// Times the bit tree and the radix sort against the standard library
+#[derive(Args, Debug)]
+pub struct StructuresArgs {
+    /// Number of values
+    #[arg(long, value_parser = names::positive, default_value = "1m")]
+    n: usize,
+    /// Runs of which the best counts
+    #[arg(long, value_parser = names::positive, default_value = "5")]
+    repeats: usize,
+}
+
+/// Runs the subcommand.
+pub fn run(args: &StructuresArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let rows = [succ_tree, radix_sort, coherent_sort].map(|measure| measure(args.n, args.repeats));
+    write_comparisons(&rows, out)
+}
 
 /// A sweep over `count` values with some hundred open at once: each is inserted, the next ones
 /// in a range are asked for, and it is removed again. Against a `BTreeSet`.
-pub fn succ_tree(count: usize, repeats: usize) -> Cost {
+pub fn succ_tree(count: usize, repeats: usize) -> Comparison {
     let mut rng = Rng::new(21);
     let values: Vec<u32> = (0..count).map(|_| rng.below(count) as u32).collect();
     let (open, reach) = (count.min(500), (count / 70).max(1) as u32);
@@ -38,7 +59,7 @@ pub fn succ_tree(count: usize, repeats: usize) -> Cost {
         }
         black_box(sum);
     });
-    Cost { name: "succ_tree, sweep with ranges / BTreeSet", ours, yardstick }
+    Comparison { name: "succ_tree, sweep with ranges / BTreeSet", ours, yardstick }
 }
 
 fn keys(count: usize) -> Vec<f32> {
@@ -47,15 +68,19 @@ fn keys(count: usize) -> Vec<f32> {
 }
 
 /// Indices of float keys by radix sort, against `sort_unstable` of (key, index) couples.
-pub fn radix_sort(count: usize, repeats: usize) -> Cost {
+pub fn radix_sort(count: usize, repeats: usize) -> Comparison {
     let keys = keys(count);
     let (mut order, mut scratch) = (Vec::new(), SortScratch::default());
     let ours = best(repeats, || (), |()| sort_indices(&keys, &mut order, &mut scratch));
-    Cost { name: "radix_sort, indices / sort_unstable", ours, yardstick: standard(&keys, repeats) }
+    Comparison {
+        name: "radix_sort, indices / sort_unstable",
+        ours,
+        yardstick: standard(&keys, repeats),
+    }
 }
 
-/// The same in partitions with kept boundaries, on one thread.
-pub fn coherent_sort(count: usize, repeats: usize) -> Cost {
+/// The same in partitions whose boundaries are reused, on one thread.
+pub fn coherent_sort(count: usize, repeats: usize) -> Comparison {
     let keys = keys(count);
     let (mut order, mut scratch) = (Vec::new(), SortScratch::default());
     let (mut sort, workers) = (CoherentSort::default(), Workers::one());
@@ -66,7 +91,7 @@ pub fn coherent_sort(count: usize, repeats: usize) -> Cost {
     run();
     let ours = best(repeats, || (), |()| run());
     let yardstick = standard(&keys, repeats);
-    Cost { name: "radix_sort, 64 partitions / sort_unstable", ours, yardstick }
+    Comparison { name: "radix_sort, 64 partitions / sort_unstable", ours, yardstick }
 }
 
 fn standard(keys: &[f32], repeats: usize) -> f64 {

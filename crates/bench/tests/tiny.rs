@@ -1,10 +1,9 @@
-//! Every contestant runs once, small, and agrees with ours on the number of pairs.
+//! Every stopwatch runs once, tiny, and every contestant finds the same number of pairs.
 
+use clap::Parser;
 use jostle::Algorithm;
-use jostle_bench::contest::Contest;
-use jostle_bench::core_costs;
-use jostle_bench::rivals;
-use jostle_bench::structures;
+use jostle_bench::rivals::contest::Contest;
+use jostle_bench::rivals::libraries;
 use jostle_scenes::Scene;
 
 #[test]
@@ -17,7 +16,7 @@ fn all_contestants_agree_on_every_scene() {
         let crossing = [("fill", 1.5), ("frames", 20.0)];
         let params = if info.name == "plane" { &crossing[..] } else { &[] };
         let mut scene = Scene::new(info.name, 600, 5, params).unwrap();
-        let mut contest = Contest::new(Algorithm::ALL, 1, rivals::all()).unwrap();
+        let mut contest = Contest::new(Algorithm::ALL, 1, libraries::all()).unwrap();
         for _ in 0..18 {
             contest.frame(scene.boxes()).unwrap();
             scene.advance();
@@ -30,21 +29,45 @@ fn all_contestants_agree_on_every_scene() {
     }
 }
 
-#[test]
-fn the_core_costs_can_be_measured() {
-    for cost in [core_costs::tracker(5000, 2), core_costs::set_all(5000, 2)] {
-        assert!(cost.ours > 0.0 && cost.yardstick > 0.0, "{cost:?}");
-    }
+/// What a stopwatch prints.
+fn measured(command: &str) -> String {
+    let words = ["jostle-bench"].into_iter().chain(command.split(' '));
+    let program = jostle_bench::Program::try_parse_from(words).expect(command);
+    let mut out = Vec::new();
+    jostle_bench::run(&program, &mut out).expect(command);
+    String::from_utf8(out).unwrap()
 }
 
 #[test]
-fn the_structures_can_be_measured() {
-    let costs = [
-        structures::succ_tree(5000, 2),
-        structures::radix_sort(5000, 2),
-        structures::coherent_sort(5000, 2),
+fn every_stopwatch_runs() {
+    let commands: [(&str, &[&str]); 10] = [
+        ("rivals --n 300 --frames 4 --set density=0.35", &["jostle bvh", "parry3d refit", "×"]),
+        ("rivals --scene churn --n 300 --frames 4 --without rstar", &["jostle sap"]),
+        ("narrow --pairs 40 --frames 6 --repeats 1 --kind boxes", &["contact", "geometric mean"]),
+        ("core --n 5000 --repeats 2", &["tracker", "set_all"]),
+        ("structures --n 5000 --repeats 2", &["succ_tree", "radix_sort"]),
+        ("support-search --repeats 1", &["coherent", "2562"]),
+        ("scene-steps --n 500 --steps 2", &["uniform", "churn"]),
+        ("world-steps --n 2000 --steps 2", &["one thread", "stealing"]),
+        ("worst-steps --n 300 --repeats 1 --algorithm sap", &["all teleport", "squeezed"]),
+        ("memory bvh --n 500", &["begin", "nothing"]),
     ];
-    for cost in costs {
-        assert!(cost.ours > 0.0 && cost.yardstick > 0.0, "{cost:?}");
+    for (command, words) in commands {
+        let text = measured(command);
+        for word in words {
+            assert!(text.contains(word), "{command}: {word:?} is missing in\n{text}");
+        }
     }
+    assert!(!measured("rivals --n 50 --frames 2 --without rstar").contains("rstar"));
+}
+
+#[test]
+fn wrong_usage_is_refused() {
+    for command in ["memory nosuch", "rivals --n many", "worst-steps --repeats 0", "nosuch"] {
+        let words = ["jostle-bench"].into_iter().chain(command.split(' '));
+        assert!(jostle_bench::Program::try_parse_from(words).is_err(), "{command}");
+    }
+    let words = ["jostle-bench", "narrow", "--kind", "teapots"];
+    let program = jostle_bench::Program::try_parse_from(words).unwrap();
+    assert!(jostle_bench::run(&program, &mut Vec::new()).is_err());
 }

@@ -5,7 +5,7 @@ use std::io::{Write, stdout};
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 /// Prints a script that completes jostle's words in a shell
 #[derive(Args)]

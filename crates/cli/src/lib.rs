@@ -1,6 +1,6 @@
 //! The `jostle` command, as a library so that its parts can be tested and used alone.
 //!
-//! One file or folder per subcommand. What they share:
+//! One file or folder per subcommand; [`support`] holds what they share. Most of them are
 //!
 //! ```text
 //! file or scene ─► Feed ─► Boxes ─► Runner (one broad phase and its tracker), any number of them
@@ -13,28 +13,18 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub mod bench;
-pub mod failure;
-pub mod feed;
-pub mod plot;
 pub mod reproduce;
-pub mod runner;
-pub mod text;
+pub mod support;
 pub mod verify;
 
 mod completions;
 mod contacts;
 mod demo;
 mod explain;
-mod files;
-mod interrupt;
-mod names;
-mod pair_file;
 mod pairs;
-mod progress;
 mod scene;
-mod source;
 
-pub use failure::Failure;
+pub use support::failure::Failure;
 
 /// Which of many moving boxes overlap, exactly, frame after frame.
 #[derive(Parser)]
@@ -72,7 +62,7 @@ enum Command {
 /// Reads the command line and does what it says.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    interrupt::install();
+    support::interrupt::install();
     match dispatch(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -8,13 +8,13 @@ use jostle::{Algorithm, Detector};
 use jostle_scenes::{Invalid, pair_hash};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::interrupt;
-use crate::names;
-use crate::pair_file::PairFile;
-use crate::progress::Progress;
-use crate::text::{count_of, grouped, milliseconds, rounded_ms};
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::interrupt;
+use crate::support::names;
+use crate::support::pair_file::PairFile;
+use crate::support::progress::Progress;
+use crate::support::text::{count_of, grouped, milliseconds, rounded_ms};
 
 /// At most so many skipped rows of a frame are named.
 const NAMED_ROWS: usize = 10;

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use jostle_scenes::{FrameWriter, ParamInfo, Scene};
 
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::names;
-use crate::progress::Progress;
-use crate::source;
-use crate::text::grouped;
+use crate::support::failure::Failure;
+use crate::support::interrupt;
+use crate::support::names;
+use crate::support::progress::Progress;
+use crate::support::source;
+use crate::support::text::grouped;
 
 const EXAMPLES: &str = "\
 The same name, numbers and parameters give the same bytes on every machine.

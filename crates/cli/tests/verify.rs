@@ -5,7 +5,7 @@ mod common;
 use common::Bench;
 use jostle::{Algorithm, Boxes, BroadPhase, Error, PairBuffer, Report, Stats, Workers};
 use jostle_cli::Failure;
-use jostle_cli::feed::Feed;
+use jostle_cli::support::feed::Feed;
 use jostle_cli::verify::{Contender, verify};
 use jostle_scenes::{Scene, SceneSpec};
 

@@ -32,7 +32,7 @@ pub use io::{
     FileError, FileFault, FrameReader, FrameWriter, Invalid, SkippedRow, read_boxes, read_pairs,
     write_boxes, write_pairs,
 };
-pub use measure::{median, pair_hash, quantile};
+pub use measure::{Sorted, median, pair_hash};
 pub use rng::Rng;
 pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};
 pub use shape_pairs::{PairScene, Placing, ShapeKind, ShapePair};

@@ -25,18 +25,56 @@ pub fn pair_hash(pairs: impl IntoIterator<Item = (u32, u32)>) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The value that a share of the values does not exceed; NaN for none. The values are ascending.
-pub fn quantile(ascending: &[f64], share: f64) -> f64 {
-    let rank = (share * ascending.len() as f64).ceil() as usize;
-    let place = rank.clamp(1, ascending.len().max(1)) - 1;
-    ascending.get(place).copied().unwrap_or(f64::NAN)
+/// Measured values in ascending order. Of an empty list every answer is NaN.
+#[derive(Clone, Debug, Default)]
+pub struct Sorted {
+    values: Vec<f64>,
+}
+
+impl Sorted {
+    /// Sorts the values.
+    pub fn new(values: impl IntoIterator<Item = f64>) -> Sorted {
+        let mut values: Vec<f64> = values.into_iter().collect();
+        values.sort_unstable_by(f64::total_cmp);
+        Sorted { values }
+    }
+
+    /// The smallest value that at least this share of the values does not exceed.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let rank = (share * self.values.len() as f64).ceil() as usize;
+        let index = rank.clamp(1, self.values.len().max(1)) - 1;
+        self.values.get(index).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The middle one of the values; of an even number, the lower of the two.
+    pub fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// The smallest value.
+    pub fn least(&self) -> f64 {
+        self.quantile(0.0)
+    }
+
+    /// The largest value.
+    pub fn greatest(&self) -> f64 {
+        self.quantile(1.0)
+    }
+
+    /// The arithmetic mean.
+    pub fn mean(&self) -> f64 {
+        self.values.iter().sum::<f64>() / self.values.len() as f64
+    }
+
+    /// The values themselves.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
 }
 
 /// The middle one of some values; of an even number, the lower of the two. NaN for none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_unstable_by(f64::total_cmp);
-    quantile(&values, 0.5)
+    Sorted::new(values).median()
 }
 
 #[cfg(test)]
@@ -54,12 +92,13 @@ mod tests {
 
     #[test]
     fn quantiles_are_values_of_the_list() {
-        let list: Vec<f64> = (1..=100).map(f64::from).collect();
-        assert_eq!(quantile(&list, 0.5), 50.0);
-        assert_eq!(quantile(&list, 0.99), 99.0);
-        assert_eq!(quantile(&[7.0], 0.99), 7.0);
-        assert_eq!(quantile(&[1.0, 2.0], 0.0), 1.0);
-        assert!(quantile(&[], 0.5).is_nan());
+        let list = Sorted::new((1..=100).rev().map(f64::from));
+        assert_eq!(list.median(), 50.0);
+        assert_eq!(list.quantile(0.99), 99.0);
+        assert_eq!((list.least(), list.greatest(), list.mean()), (1.0, 100.0, 50.5));
+        assert_eq!(Sorted::new([7.0]).quantile(0.99), 7.0);
+        assert_eq!(median([2.0, 1.0]), 1.0);
         assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
+        assert!(median([]).is_nan());
     }
 }

@@ -2,8 +2,17 @@
 //! and in turns. [`HISTORIES`] lists them; no step of any algorithm may cost much more than a
 //! rebuild on the same boxes.
 
-use jostle::{Aabb, BoxId, Boxes, Filter};
+use jostle::{Aabb, Algorithm, BoxId, Boxes, Filter};
 use jostle_scenes::Rng;
+
+/// The algorithms that follow changes with sorted endpoints from step to step.
+pub const PERSISTENT: [Algorithm; 5] = [
+    Algorithm::Sap,
+    Algorithm::SimdSap,
+    Algorithm::SegmentedSap,
+    Algorithm::GridSap,
+    Algorithm::GridSegmentedSap,
+];
 
 /// A set of boxes, those that are there, and a generator.
 pub struct Population {

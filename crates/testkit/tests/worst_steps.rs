@@ -2,15 +2,7 @@
 //! and swaps, which are the same in every run.
 
 use jostle::{Algorithm, PairBuffer, Workers};
-use jostle_testkit::hostile::{CALM, HISTORIES, History};
-
-const PERSISTENT: [Algorithm; 5] = [
-    Algorithm::Sap,
-    Algorithm::SimdSap,
-    Algorithm::SegmentedSap,
-    Algorithm::GridSap,
-    Algorithm::GridSegmentedSap,
-];
+use jostle_testkit::hostile::{CALM, HISTORIES, History, PERSISTENT};
 
 const BOXES: usize = 5000;
 

@@ -11,12 +11,12 @@ use serde_json::Value;
 use super::narrow::command::{self as narrow, NarrowArgs};
 use super::predict::frame_time;
 use super::{Course, Entrant, Measured, measure, picture, report};
-use crate::failure::Failure;
-use crate::files;
-use crate::interrupt;
-use crate::names::{self, Choice};
-use crate::source;
-use crate::text::grouped;
+use crate::support::failure::Failure;
+use crate::support::files;
+use crate::support::interrupt;
+use crate::support::names::{self, Choice};
+use crate::support::source;
+use crate::support::text::grouped;
 
 const EXAMPLES: &str = "\
 Lists are separated by commas. All algorithms see each frame before the next one comes; they must

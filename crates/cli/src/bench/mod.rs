@@ -9,16 +9,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use jostle::{Algorithm, Boxes, Stats, Workers};
-use jostle_scenes::{Invalid, SceneSpec};
+use jostle_scenes::{Invalid, SceneSpec, Sorted};
 
-pub use jostle_scenes::quantile;
-
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::interrupt;
-use crate::progress::Progress;
-use crate::runner::Runner;
-use crate::text::milliseconds;
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::interrupt;
+use crate::support::progress::Progress;
+use crate::support::runner::Runner;
+use crate::support::text::milliseconds;
 
 pub mod command;
 pub mod narrow;
@@ -106,33 +104,32 @@ pub struct Measured {
 }
 
 impl Measured {
-    fn sorted(&self, time: impl Fn(&Sample) -> f64) -> Vec<f64> {
-        let mut times: Vec<f64> = match self.samples.is_empty() {
-            true => vec![time(&self.build)],
-            false => self.samples.iter().map(time).collect(),
-        };
-        times.sort_unstable_by(f64::total_cmp);
-        times
+    /// The frames that count: all after the first, or the first if it is the only one.
+    fn times(&self, time: impl Fn(&Sample) -> f64) -> Sorted {
+        match self.samples.is_empty() {
+            true => Sorted::new([time(&self.build)]),
+            false => Sorted::new(self.samples.iter().map(time)),
+        }
     }
 
     /// Half of the updates took no longer.
     pub fn median_ms(&self) -> f64 {
-        quantile(&self.sorted(|sample| sample.update_ms), 0.5)
+        self.times(|sample| sample.update_ms).median()
     }
 
     /// The shortest update.
     pub fn min_ms(&self) -> f64 {
-        self.sorted(|sample| sample.update_ms)[0]
+        self.times(|sample| sample.update_ms).least()
     }
 
     /// 99 of a hundred updates took no longer.
     pub fn p99_ms(&self) -> f64 {
-        quantile(&self.sorted(|sample| sample.update_ms), 0.99)
+        self.times(|sample| sample.update_ms).quantile(0.99)
     }
 
     /// As the median of updates, with events.
     pub fn step_median_ms(&self) -> f64 {
-        quantile(&self.sorted(|sample| sample.step_ms), 0.5)
+        self.times(|sample| sample.step_ms).median()
     }
 
     /// Overlapping pairs in the last frame.
@@ -142,11 +139,7 @@ impl Measured {
 
     /// Mean of a count over the frames after the first.
     pub fn mean(&self, count: impl Fn(&Sample) -> u64) -> f64 {
-        if self.samples.is_empty() {
-            return count(&self.build) as f64;
-        }
-        self.samples.iter().map(|sample| count(sample) as f64).sum::<f64>()
-            / self.samples.len() as f64
+        self.times(|sample| count(sample) as f64).mean()
     }
 }
 

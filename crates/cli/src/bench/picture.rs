@@ -2,9 +2,9 @@
 //! of boxes on logarithmic axes; with one size, a bar for each algorithm.
 
 use super::Measured;
-use crate::failure::Failure;
-use crate::plot::{self, Axis, Bars, Chart, Lines, Series};
-use crate::text::grouped;
+use crate::support::failure::Failure;
+use crate::support::plot::{self, Axis, Bars, Chart, Lines, Series};
+use crate::support::text::grouped;
 
 /// The picture as SVG.
 pub fn draw(rows: &[Measured]) -> Result<String, Failure> {

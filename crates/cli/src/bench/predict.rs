@@ -7,7 +7,7 @@ use std::time::Duration;
 use jostle::Algorithm;
 
 use super::{Course, Entrant, measure};
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 /// Below so many boxes everything is run without asking.
 const SMALL: usize = 20_000;

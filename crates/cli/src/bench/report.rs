@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Measured;
-use crate::text::{brief, bytes, grouped, milliseconds, rounded_ms, table};
+use crate::support::text::{brief, bytes, grouped, milliseconds, rounded_ms, table};
 
 /// One row as an object.
 pub fn object(row: &Measured) -> Value {

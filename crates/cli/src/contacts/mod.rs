@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::failure::Failure;
-use crate::files::OutputFile;
-use crate::interrupt;
-use crate::text::count_of;
+use crate::support::failure::Failure;
+use crate::support::files::OutputFile;
+use crate::support::interrupt;
+use crate::support::text::count_of;
 use query::Query;
 
 const ABOUT: &str = r#"A query is one object on one line:

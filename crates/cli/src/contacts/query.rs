@@ -5,7 +5,7 @@ use jostle::narrow::Motion;
 use jostle::shape::{LIMIT, Pose, Shape};
 use serde_json::{Map, Value};
 
-use crate::names::nearest;
+use crate::support::names::nearest;
 
 /// The kinds of shapes that can be read.
 const KINDS: [&str; 9] =

@@ -7,16 +7,15 @@ use std::io::{Write, stdout};
 use std::time::{Duration, Instant};
 
 use jostle::{Algorithm, Boxes, Workers};
-use jostle_scenes::{SceneSpec, pair_hash};
+use jostle_scenes::{SceneSpec, Sorted, pair_hash};
 
-use crate::bench::quantile;
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::interrupt;
-use crate::names;
-use crate::progress::Progress;
-use crate::runner::Runner;
-use crate::text::{grouped, milliseconds};
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::interrupt;
+use crate::support::names;
+use crate::support::progress::Progress;
+use crate::support::runner::Runner;
+use crate::support::text::{grouped, milliseconds};
 use crate::verify::difference::difference;
 use crate::verify::oracle::{SAMPLE, check_sample};
 
@@ -87,15 +86,12 @@ impl Tally {
 
 fn print_report(runner: &Runner, tally: &Tally) -> Result<(), Failure> {
     let mut out = stdout().lock();
-    let mut times = tally.times.clone();
-    times.sort_unstable_by(f64::total_cmp);
-    if times.is_empty() {
-        times.push(tally.first_ms);
-    }
+    let later = if tally.times.is_empty() { vec![tally.first_ms] } else { tally.times.clone() };
+    let times = Sorted::new(later);
     let (boxes, steps) = (grouped(BOXES as u64), tally.steps());
     let threads = runner.threads();
     writeln!(out, "world      uniform, {boxes} moving boxes, {steps} steps, {threads} threads")?;
-    let (median, worst) = (quantile(&times, 0.5), quantile(&times, 1.0));
+    let (median, worst) = (times.median(), times.greatest());
     let first = tally.first_ms;
     writeln!(
         out,

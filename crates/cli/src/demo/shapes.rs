@@ -7,13 +7,12 @@ use glam::DVec3;
 use jostle::narrow;
 use jostle::shape::{Pose, Shape};
 use jostle::{Aabb, Algorithm, Body, BodyId, Pair, Workers, World};
-use jostle_scenes::{Scene, SceneSpec};
+use jostle_scenes::{Scene, SceneSpec, median};
 
-use crate::bench::quantile;
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::progress::Progress;
-use crate::text::{grouped, milliseconds};
+use crate::support::failure::Failure;
+use crate::support::interrupt;
+use crate::support::progress::Progress;
+use crate::support::text::{grouped, milliseconds};
 
 const FRAMES: usize = 20;
 
@@ -72,9 +71,9 @@ fn body(slot: usize, aabb: &Aabb) -> Body {
 
 fn report(world: &World, times: Vec<f64>, began: usize, ended: usize) -> Result<(), Failure> {
     let mut out = stdout().lock();
-    let mut later = times[1.min(times.len() - 1)..].to_vec();
-    later.sort_unstable_by(f64::total_cmp);
-    let (steps, median) = (times.len(), quantile(&later, 0.5));
+    let steps = times.len();
+    // The first step builds.
+    let median = median(times.into_iter().skip(usize::from(steps > 1)));
     let stats = world.stats();
     writeln!(out, "shapes     balls, boxes, capsules and hulls in the boxes, {steps} steps")?;
     let pairs = grouped(stats.pairs as u64);

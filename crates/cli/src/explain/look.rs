@@ -5,7 +5,7 @@
 
 use jostle::{Aabb, Boxes};
 
-use crate::bench::quantile;
+use jostle_scenes::Sorted;
 
 /// One axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -144,17 +144,16 @@ fn look_at_axis(boxes: &[Aabb], axis: usize) -> AxisLook {
 }
 
 fn look_at_sizes(boxes: &[Aabb]) -> Sizes {
-    let mut edges: Vec<f64> = boxes.iter().map(longest).collect();
-    if edges.is_empty() {
+    if boxes.is_empty() {
         return Sizes::default();
     }
-    edges.sort_unstable_by(f64::total_cmp);
+    let edges = Sorted::new(boxes.iter().map(longest));
     Sizes {
-        min: edges[0],
-        median: quantile(&edges, 0.5),
-        p99: quantile(&edges, 0.99),
-        max: edges[edges.len() - 1],
-        mean: edges.iter().sum::<f64>() / edges.len() as f64,
+        min: edges.least(),
+        median: edges.median(),
+        p99: edges.quantile(0.99),
+        max: edges.greatest(),
+        mean: edges.mean(),
     }
 }
 

@@ -6,13 +6,13 @@ use clap::Args;
 use jostle::{Algorithm, Boxes, Detector, Error, Pair};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::interrupt;
-use crate::names;
-use crate::progress::Progress;
-use crate::source::SourceArgs;
-use crate::text::{brief, count_of, grouped, milliseconds, rounded_ms};
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::interrupt;
+use crate::support::names;
+use crate::support::progress::Progress;
+use crate::support::source::SourceArgs;
+use crate::support::text::{brief, count_of, grouped, milliseconds, rounded_ms};
 
 mod look;
 

@@ -10,8 +10,8 @@ use jostle_scenes::SceneSpec;
 
 use super::{Claim, Experiment, Lab, Verdict, power_law};
 use crate::bench::{Entrant, Measured};
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines, Series};
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines, Series};
 
 /// Sweeping along one axis against the law of its work.
 pub const EXPERIMENT: Experiment = Experiment {

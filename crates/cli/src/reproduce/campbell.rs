@@ -10,13 +10,13 @@
 use jostle::broad::sap::{Sap, SapOptions};
 use jostle::broad::simd_sap::{Retest, SimdSap};
 use jostle::{Boxes, BroadPhase, Workers};
-use jostle_scenes::SceneSpec;
+use jostle_scenes::{SceneSpec, Sorted};
 
 use super::{Claim, Experiment, Lab, Verdict};
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::plot::{Axis, Chart, Lines, Series};
-use crate::runner::Runner;
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::plot::{Axis, Chart, Lines, Series};
+use crate::support::runner::Runner;
 
 /// The vector sort against the insertion sort.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -65,27 +65,25 @@ fn steps(lab: &Lab, n: usize) -> usize {
 struct Times {
     n: usize,
     way: &'static str,
-    /// Milliseconds, ascending.
-    sorted: Vec<f64>,
+    /// Milliseconds.
+    sorted: Sorted,
 }
 
 impl Times {
-    fn new(n: usize, way: &'static str, mut times: Vec<f64>) -> Times {
-        times.sort_unstable_by(f64::total_cmp);
-        Times { n, way, sorted: times }
+    fn new(n: usize, way: &'static str, times: Vec<f64>) -> Times {
+        Times { n, way, sorted: Sorted::new(times) }
     }
 
     fn share(&self, share: f64) -> f64 {
-        let last = self.sorted.len().saturating_sub(1);
-        self.sorted.get((last as f64 * share) as usize).copied().unwrap_or(f64::NAN)
+        self.sorted.quantile(share)
     }
 
     fn median(&self) -> f64 {
-        self.share(0.5)
+        self.sorted.median()
     }
 
     fn worst(&self) -> f64 {
-        self.share(1.0)
+        self.sorted.greatest()
     }
 }
 
@@ -292,7 +290,7 @@ fn write(lab: &mut Lab, first: &[Times], fixed: &[Times], moving: &[Times]) -> R
         rows.extend(times.iter().map(|times| {
             let shown = [times.share(0.0), times.median(), times.share(0.99), times.worst()];
             let mut row = vec![part.to_owned(), times.n.to_string(), times.way.to_owned()];
-            row.push(times.sorted.len().to_string());
+            row.push(times.sorted.values().len().to_string());
             row.extend(shown.map(|time| format!("{time:.6}")));
             row
         }));

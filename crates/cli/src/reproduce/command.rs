@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{Claim, EXPERIMENTS, Experiment, Lab};
-use crate::failure::Failure;
-use crate::files;
-use crate::names;
+use crate::support::failure::Failure;
+use crate::support::files;
+use crate::support::names;
 
 const EXAMPLES: &str = "\
 Each experiment leaves CSV tables and SVG pictures in the folder, and claims.md holds the table of

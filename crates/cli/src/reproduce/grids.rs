@@ -11,14 +11,13 @@ use std::time::Instant;
 
 use jostle::broad::hash_grid::{CellHash, Cells, HashGrid, Options};
 use jostle::{Aabb, Boxes, Workers, available_threads};
-use jostle_scenes::SceneSpec;
+use jostle_scenes::{SceneSpec, Sorted, median};
 
 use super::{Claim, Experiment, Lab, Verdict, pipeline};
-use crate::bench::quantile;
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::plot::{Axis, Bars, Chart, Lines, Series};
-use crate::runner::Runner;
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::plot::{Axis, Bars, Chart, Lines, Series};
+use crate::support::runner::Runner;
 
 /// Grids of several levels, and sharing their work.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -129,11 +128,8 @@ fn counters(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         }
         lab.check_stop()?;
     }
-    for list in &mut times {
-        list.sort_unstable_by(f64::total_cmp);
-    }
-    let (least, median): (Vec<f64>, Vec<f64>) =
-        times.iter().map(|list| (list[0], quantile(list, 0.5))).unzip();
+    let times: Vec<Sorted> = times.into_iter().map(Sorted::new).collect();
+    let least: Vec<f64> = times.iter().map(Sorted::least).collect();
     let rows: Vec<Vec<String>> = (0..variants.len())
         .map(|k| {
             let (name, workers, _) = variants[k];
@@ -142,7 +138,7 @@ fn counters(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
                 workers.to_string(),
                 objects.to_string(),
                 format!("{:.3}", least[k]),
-                format!("{:.3}", median[k]),
+                format!("{:.3}", times[k].median()),
             ]
         })
         .collect();
@@ -436,8 +432,7 @@ fn drive(lab: &Lab, spec: &SceneSpec, options: Options) -> Result<[f64; 2], Fail
         lab.check_stop()?;
     }
     let count = times.len() as f64;
-    times.sort_unstable_by(f64::total_cmp);
-    Ok([quantile(&times, 0.5), tests / count])
+    Ok([median(times), tests / count])
 }
 
 /// Work per box of three grids on one scene.
@@ -505,12 +500,8 @@ fn level_row(lab: &Lab, scene: &str, decades: f64, spec: &SceneSpec) -> Result<L
 
 /// Cells of the median box's size that a box covers, on the mean.
 fn copies(aabbs: &[Aabb]) -> f64 {
-    let mut sides: Vec<f64> = aabbs
-        .iter()
-        .map(|aabb| (0..3).map(|k| f64::from(aabb.extent(k))).fold(0.0, f64::max))
-        .collect();
-    sides.sort_unstable_by(f64::total_cmp);
-    let cell = sides[sides.len() / 2].max(f64::MIN_POSITIVE);
+    let side = |aabb: &Aabb| (0..3).map(|k| f64::from(aabb.extent(k))).fold(0.0, f64::max);
+    let cell = median(aabbs.iter().map(side)).max(f64::MIN_POSITIVE);
     let number = |bound: f32| (f64::from(bound) / cell).floor();
     let covered = |aabb: &Aabb| {
         (0..3).map(|k| number(aabb.max[k]) - number(aabb.min[k]) + 1.0).product::<f64>()

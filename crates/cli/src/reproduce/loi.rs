@@ -9,14 +9,13 @@
 use std::time::Instant;
 
 use jostle::{Aabb, Algorithm, Boxes, Workers};
-use jostle_scenes::SceneSpec;
+use jostle_scenes::{SceneSpec, median};
 
 use super::{Claim, Experiment, Lab, Verdict, pipeline, power_law};
-use crate::bench::quantile;
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::plot::{Axis, Chart, Lines, Series};
-use crate::runner::Runner;
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::plot::{Axis, Chart, Lines, Series};
+use crate::support::runner::Runner;
 
 /// Cell size and candidate pairs of a sweep in cells.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -98,9 +97,8 @@ fn check_agreement(samples: &[Vec<Outcome>; 4], n: usize) -> Result<(), Failure>
 
 /// The last outcome with the median time of the frames after the first.
 fn typical(list: &[Outcome]) -> Outcome {
-    let mut times: Vec<f64> = list.iter().skip(1).map(|outcome| outcome.ms).collect();
-    times.sort_unstable_by(f64::total_cmp);
-    Outcome { ms: quantile(&times, 0.5), ..list.last().copied().unwrap_or_default() }
+    let times = list.iter().skip(1).map(|outcome| outcome.ms);
+    Outcome { ms: median(times), ..list.last().copied().unwrap_or_default() }
 }
 
 /// The cell that cuts the world into as many cells as Liu's rule says.

@@ -11,10 +11,10 @@ use std::time::Duration;
 use jostle_scenes::SceneSpec;
 
 use crate::bench::{Course, Entrant, Measured};
-use crate::failure::Failure;
-use crate::files;
-use crate::interrupt;
-use crate::plot::{self, Chart};
+use crate::support::failure::Failure;
+use crate::support::files;
+use crate::support::interrupt;
+use crate::support::plot::{self, Chart};
 
 mod baseline;
 mod campbell;

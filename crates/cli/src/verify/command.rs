@@ -7,9 +7,9 @@ use jostle::{Algorithm, available_threads};
 use jostle_scenes::Scene;
 
 use super::{Contender, verify};
-use crate::failure::Failure;
-use crate::names::{self, Choice};
-use crate::source::SourceArgs;
+use crate::support::failure::Failure;
+use crate::support::names::{self, Choice};
+use crate::support::source::SourceArgs;
 
 /// Frames of a scene unless said otherwise.
 const FRAMES: usize = 20;

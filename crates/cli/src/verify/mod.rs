@@ -6,12 +6,12 @@
 
 use jostle::{Algorithm, Boxes, BroadPhase, Workers};
 
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::interrupt;
-use crate::progress::Progress;
-use crate::runner::Runner;
-use crate::text::{count_of, grouped};
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::interrupt;
+use crate::support::progress::Progress;
+use crate::support::runner::Runner;
+use crate::support::text::{count_of, grouped};
 
 pub mod command;
 pub mod difference;

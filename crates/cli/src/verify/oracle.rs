@@ -12,7 +12,7 @@ use jostle::{Boxes, Pair, Workers};
 
 use super::difference::{Difference, difference};
 use super::{Contender, independent_of};
-use crate::runner::Runner;
+use crate::support::runner::Runner;
 
 /// Up to so many boxes every pair is tested.
 pub const BRUTE_FORCE_MOST: usize = 2_000;

@@ -11,9 +11,9 @@ use jostle_scenes::ShapeKind;
 use super::ask::{METHODS, Question, Way};
 use super::{Case, Course, Row, measure, picture, report};
 use crate::bench::command::{BenchArgs, write_files};
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::names;
+use crate::support::failure::Failure;
+use crate::support::interrupt;
+use crate::support::names;
 
 /// Most queries of a course: their poses are held in memory.
 const MOST_QUERIES: usize = 4_000_000;

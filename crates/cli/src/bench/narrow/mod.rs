@@ -9,12 +9,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use jostle::narrow::PairCache;
-use jostle_scenes::{PairScene, Placing, ShapeKind};
+use jostle_scenes::{PairScene, Placing, ShapeKind, Sorted};
 
-use super::quantile;
-use crate::failure::Failure;
-use crate::interrupt;
-use crate::progress::Progress;
+use crate::support::failure::Failure;
+use crate::support::interrupt;
+use crate::support::progress::Progress;
 
 mod agree;
 mod ask;
@@ -106,8 +105,8 @@ pub struct Row {
     pub course: Course,
     /// The question, and how it was asked.
     pub way: Way,
-    /// Nanoseconds a query, pass by pass, ascending.
-    pub times: Vec<f64>,
+    /// Nanoseconds a query, of each pass.
+    pub times: Sorted,
     /// Share of the answers that were yes.
     pub hits: f64,
     /// Mean number of support searches; of impacts, of measurements of the distance.
@@ -121,12 +120,12 @@ pub struct Row {
 impl Row {
     /// Half of the passes took no longer.
     pub fn median_ns(&self) -> f64 {
-        quantile(&self.times, 0.5)
+        self.times.median()
     }
 
     /// The shortest pass.
     pub fn min_ns(&self) -> f64 {
-        self.times[0]
+        self.times.least()
     }
 
     /// Median time of a way with a memory over that of the same way without.
@@ -324,13 +323,12 @@ impl Lane {
         self.times.push(time.as_secs_f64() * 1e9 / (self.rounds * queries) as f64);
     }
 
-    fn finish(mut self, course: &Course) -> Row {
-        self.times.sort_unstable_by(f64::total_cmp);
+    fn finish(self, course: &Course) -> Row {
         let queries = course.queries() as f64;
         Row {
             course: *course,
             way: self.way,
-            times: self.times,
+            times: Sorted::new(self.times),
             hits: self.hits as f64 / queries,
             steps: self.steps as f64 / queries,
             early: self.early,
@@ -360,8 +358,8 @@ mod tests {
         for case in Case::ALL {
             let outcome = measure(&course(case), &ways(case), 3, None).unwrap();
             assert_eq!(outcome.rows.len(), ways(case).len());
-            assert!(outcome.rows.iter().all(|row| row.times.len() == 3 && !row.cut_short));
-            assert!(outcome.rows.iter().all(|row| row.times.is_sorted() && row.min_ns() > 0.0));
+            assert!(outcome.rows.iter().all(|row| row.times.values().len() == 3 && !row.cut_short));
+            assert!(outcome.rows.iter().all(|row| row.min_ns() > 0.0));
         }
     }
 

@@ -2,8 +2,8 @@
 //! triangulated spheres of several sizes, one panel for each case; bars for all other courses.
 
 use super::{Case, Row};
-use crate::failure::Failure;
-use crate::plot::{self, Axis, Bars, Chart, Lines, Series};
+use crate::support::failure::Failure;
+use crate::support::plot::{self, Axis, Bars, Chart, Lines, Series};
 
 /// The picture as SVG.
 pub fn draw(rows: &[Row]) -> Result<String, Failure> {

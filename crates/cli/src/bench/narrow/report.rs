@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Case, Row};
-use crate::text::{brief, grouped, table};
+use crate::support::text::{brief, grouped, table};
 
 /// The columns of the CSV file and the keys of the JSON.
 pub const KEYS: [&str; 15] = [
@@ -37,7 +37,7 @@ pub fn object(row: &Row, rows: &[Row]) -> Value {
         "memory": row.way.memory_name(),
         "pairs": course.pairs,
         "frames": frames,
-        "passes": row.times.len(),
+        "passes": row.times.values().len(),
         "median_ns": rounded(row.median_ns()),
         "min_ns": rounded(row.min_ns()),
         "steps": rounded(row.steps),

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use jostle::broad::bidim_sap::{AxisRule, BidimOptions};
 use jostle::{Axis as World, available_threads};
-use jostle_scenes::SceneSpec;
+use jostle_scenes::{SceneSpec, median};
 
 use super::runner::{Course, Frame, Runner};
 use super::{Claim, Lab, PARTITIONS, trees};
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines, Series};
 use crate::reproduce::Verdict;
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines, Series};
 
 /// By how much the worst frame may exceed the median one where there is no peak.
 const NO_PEAK: f64 = 1.5;
@@ -91,10 +91,8 @@ pub fn plane(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 /// How far the worst frame's time exceeds the median one's. Each time is the median of five
 /// neighbouring frames: a single frame may have waited for another program.
 fn excess(runner: &Runner) -> f64 {
-    let smooth = runner
-        .settled()
-        .windows(5)
-        .map(|frames| jostle_scenes::median(frames.iter().map(|frame| frame.total_ms)));
+    let smooth =
+        runner.settled().windows(5).map(|frames| median(frames.iter().map(|frame| frame.total_ms)));
     super::greatest(smooth) / runner.median(|frame| frame.total_ms)
 }
 

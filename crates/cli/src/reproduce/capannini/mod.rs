@@ -8,7 +8,7 @@
 use jostle::broad::bidim_sap::{AxisRule, BidimOptions, Division};
 
 use super::{Claim, Experiment, Lab};
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 mod clusters;
 mod runner;

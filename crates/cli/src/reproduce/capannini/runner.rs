@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use jostle::broad::bidim_sap::{BidimOptions, BidimSap};
 use jostle::{Boxes, BroadPhase, Filter, PairBuffer, Workers};
-use jostle_scenes::{Scene, SceneSpec};
+use jostle_scenes::{Scene, SceneSpec, median};
 
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 /// What one update counted.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +87,7 @@ impl Runner {
 
     /// Median over the settled frames.
     pub fn median(&self, value: impl Fn(&Frame) -> f64) -> f64 {
-        jostle_scenes::median(self.settled().iter().map(value))
+        median(self.settled().iter().map(value))
     }
 
     /// Least over the settled frames: what a frame takes while nothing else runs.

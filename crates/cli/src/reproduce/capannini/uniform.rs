@@ -8,9 +8,9 @@ use jostle_scenes::SceneSpec;
 
 use super::runner::{Course, Runner};
 use super::{Claim, Lab, PARTITIONS, trees};
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines, Series};
 use crate::reproduce::Verdict;
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines, Series};
 
 const SEQUENTIAL: &str = "paper, sequential";
 const PARALLEL: &str = "paper, all threads";

@@ -9,8 +9,8 @@ use jostle_scenes::{PairScene, Placing, ShapeKind};
 
 use super::super::{Claim, Lab, Verdict};
 use super::least_ns;
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines, Series};
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines, Series};
 
 /// Pairs in different poses, so that no lucky direction decides.
 const PAIRS: usize = 16;

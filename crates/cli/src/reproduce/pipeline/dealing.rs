@@ -7,8 +7,8 @@ use jostle::{Algorithm, Body, BodyId, Workers, World, available_threads};
 use jostle_scenes::median;
 
 use super::super::{Claim, Lab, Verdict};
-use crate::failure::Failure;
-use crate::text::milliseconds;
+use crate::support::failure::Failure;
+use crate::support::text::milliseconds;
 
 const OBJECTS: usize = 10_000;
 

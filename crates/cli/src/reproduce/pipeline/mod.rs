@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use super::{Claim, Lab};
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 mod climbing;
 mod dealing;

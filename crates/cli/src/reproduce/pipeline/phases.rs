@@ -8,9 +8,9 @@ use jostle::{Aabb, Algorithm, Body, World};
 use jostle_scenes::{Scene, median};
 
 use super::super::{Claim, Lab, Verdict, power_law};
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines, Series};
-use crate::text::milliseconds;
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines, Series};
+use crate::support::text::milliseconds;
 
 /// The filled share of the room at the largest number of objects.
 const DENSITY: f64 = 0.3;

@@ -4,8 +4,8 @@ use jostle::Algorithm;
 
 use super::super::{Claim, Lab, Verdict};
 use super::contest::{Contender, Table, contest, persistent};
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines};
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines};
 
 /// Figure 10: a tenth of 100 000 boxes moves, while more and more come and go.
 pub fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {

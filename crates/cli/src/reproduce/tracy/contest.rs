@@ -1,14 +1,13 @@
 //! Runs broad phases with options over the frames of a scene, in turns.
 
 use jostle::{Algorithm, Boxes, BroadPhase, Workers};
-use jostle_scenes::SceneSpec;
+use jostle_scenes::{SceneSpec, Sorted};
 
 use super::super::Lab;
-use crate::bench::quantile;
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::plot::Series;
-use crate::runner::Runner;
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::plot::Series;
+use crate::support::runner::Runner;
 
 /// A broad phase with a name.
 pub struct Contender {
@@ -101,13 +100,14 @@ pub fn contest(
         boxes.commit();
     }
     let mut outcomes = Vec::new();
-    for ((runner, mut times), swaps) in runners.into_iter().zip(times).zip(swaps) {
-        times.sort_unstable_by(f64::total_cmp);
+    for ((runner, times), swaps) in runners.into_iter().zip(times).zip(swaps) {
+        let steps = times.len() as f64;
+        let times = Sorted::new(times);
         outcomes.push(Outcome {
             name: runner.name,
-            median: quantile(&times, 0.5),
-            shortest: times[0],
-            swaps: swaps as f64 / times.len() as f64,
+            median: times.median(),
+            shortest: times.least(),
+            swaps: swaps as f64 / steps,
         });
     }
     Ok(outcomes)

@@ -7,8 +7,8 @@ use jostle::broad::sap::{Sap, SapOptions};
 
 use super::super::{Claim, Lab, Verdict, power_law};
 use super::contest::{Contender, Table, contest};
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines, Series};
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines, Series};
 
 /// How far a fitted power may lie from the law's.
 const TOLERANCE: f64 = 0.12;

@@ -7,7 +7,7 @@
 use jostle_scenes::SceneSpec;
 
 use super::{Claim, Experiment, Lab};
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 mod cells;
 mod contest;

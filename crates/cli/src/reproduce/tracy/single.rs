@@ -2,8 +2,8 @@
 
 use super::super::{Claim, Lab, Verdict};
 use super::contest::{Table, contest, persistent};
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines};
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines};
 
 const BOXES: usize = 3000;
 

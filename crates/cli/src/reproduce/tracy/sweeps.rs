@@ -7,8 +7,8 @@ use jostle::broad::segmented_sap::{SegmentedOptions, SegmentedSap};
 
 use super::super::{Claim, Lab, Verdict};
 use super::contest::{Contender, Outcome, Table, contest};
-use crate::failure::Failure;
-use crate::plot::{Axis, Chart, Lines, Series};
+use crate::support::failure::Failure;
+use crate::support::plot::{Axis, Chart, Lines, Series};
 
 /// A time within this factor of the best counts as the best.
 const CLOSE: f64 = 1.15;

@@ -15,7 +15,7 @@
 //!
 //! Times as shares of the scan's (AVX2), smallest of 20 interleaved runs over 4 096 searches on
 //! triangulated spheres; directions random, and turning by two degrees from search to search
-//! (`support_search` among the benchmark examples):
+//! (`jostle-bench support-search`):
 //!
 //! | vertices | scan ns | climb | artificial | hierarchy |
 //! |---|---|---|---|---|

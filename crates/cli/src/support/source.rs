@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use jostle_scenes::{Invalid, SceneSpec};
 
-use crate::failure::Failure;
-use crate::feed::Feed;
-use crate::names;
+use crate::support::failure::Failure;
+use crate::support::feed::Feed;
+use crate::support::names;
 
 /// A file of boxes, or a scene.
 #[derive(Args, Clone, Debug)]

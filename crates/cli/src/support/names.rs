@@ -2,7 +2,7 @@
 
 use jostle::{Algorithm, Workers};
 
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 /// Most threads that may be asked for.
 const MOST_THREADS: usize = 1024;

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use jostle::{Aabb, Algorithm, Detector, Error, Filter, Workers};
 
-use crate::rivals::{Rival, exact};
+use jostle_scenes::Sorted;
+
+use super::libraries::{Rival, exact};
 
 /// What is measured of one contestant.
 #[derive(Clone, Debug)]
@@ -28,18 +30,10 @@ impl Score {
         Score { name, ours, finding: Vec::new(), whole: Vec::new(), differs: None }
     }
 
-    /// Mean, median, smallest and largest of some times in milliseconds, the first frame left out: there
-    /// everyone builds.
-    pub fn summary(times: &[Duration]) -> [f64; 4] {
-        let mut later: Vec<f64> = times
-            .iter()
-            .skip(usize::from(times.len() > 1))
-            .map(|t| 1e3 * t.as_secs_f64())
-            .collect();
-        later.sort_by(f64::total_cmp);
-        let Some((&least, &most)) = later.first().zip(later.last()) else { return [0.0; 4] };
-        let mean = later.iter().sum::<f64>() / later.len() as f64;
-        [mean, later[later.len() / 2], least, most]
+    /// Times in milliseconds, without the first frame, in which everyone builds.
+    pub fn later(times: &[Duration]) -> Sorted {
+        let later = times.iter().skip(usize::from(times.len() > 1));
+        Sorted::new(later.map(|time| 1e3 * time.as_secs_f64()))
     }
 }
 

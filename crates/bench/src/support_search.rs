@@ -1,29 +1,45 @@
-//! Times the four support searches against each other on triangulated spheres, with random
-//! directions and with directions that turn a little from search to search.
-//!
-//! `cargo run --release -p jostle-bench --example support_search [repeats]`
-#![forbid(unsafe_code)]
+//! The support searches against each other on triangulated spheres, with random directions and
+//! with directions that turn a little from search to search.
 
+use std::hint::black_box;
+use std::io::Write;
+use std::time::Instant;
+
+use clap::Args;
 use glam::{DQuat, DVec3};
 use jostle::shape::{Hull, SupportSearch};
-use std::hint::black_box;
-use std::time::Instant;
+use jostle_cli::Failure;
+use jostle_cli::support::names;
+use jostle_cli::support::text::table;
+use jostle_scenes::Rng;
+
+/// Times the ways to search a hull's support point against each other
+#[derive(Args, Debug)]
+pub struct SupportSearchArgs {
+    /// Runs of which the best counts
+    #[arg(long, value_parser = names::positive, default_value = "15")]
+    repeats: usize,
+}
 
 const SEARCHES: usize = 4096;
 
-fn main() {
-    let repeats = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(15);
-    println!("| vertices | directions | scan ns | climb | artificial | hierarchy | default |");
-    println!("|---|---|---|---|---|---|---|");
+/// Runs the subcommand.
+pub fn run(args: &SupportSearchArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let mut spheres: Vec<Hull> =
         (0..=5).map(|k| Hull::icosphere(1.0, k).expect("a legal radius")).collect();
     spheres.extend([24, 56, 72, 96, 128].map(spiral));
     spheres.sort_by_key(|sphere| sphere.vertices().len());
+    let mut rows = Vec::new();
     for sphere in spheres {
         for coherent in [false, true] {
-            compare(&sphere, coherent, repeats);
+            rows.push(compare(&sphere, coherent, args.repeats));
         }
     }
+    let header =
+        ["vertices", "directions", "scan ns", "climb", "artificial", "hierarchy", "default"];
+    writeln!(out, "{SEARCHES} searches; all but the scan as shares of its time")?;
+    write!(out, "{}", table(&header, &rows, &[1]))?;
+    Ok(())
 }
 
 /// A sphere of any number of vertices, on a spiral from pole to pole.
@@ -39,7 +55,7 @@ fn spiral(count: u32) -> Hull {
 }
 
 /// One row: the scan's time, and the others' as shares of it.
-fn compare(sphere: &Hull, coherent: bool, repeats: usize) {
+fn compare(sphere: &Hull, coherent: bool, repeats: usize) -> Vec<String> {
     let mut hulls: Vec<Hull> = SupportSearch::ALL
         .iter()
         .map(|&search| Hull::with_search(sphere.vertices(), search).expect("a legal hull"))
@@ -52,20 +68,20 @@ fn compare(sphere: &Hull, coherent: bool, repeats: usize) {
     for _ in 0..repeats {
         for (index, hull) in hulls.iter().enumerate() {
             let begin = Instant::now();
-            sums[index] = run(hull, &directions);
+            sums[index] = search_all(hull, &directions);
             best[index] = best[index].min(begin.elapsed().as_secs_f64());
         }
     }
     assert!(sums.iter().all(|sum| *sum == sums[0]), "the searches disagree");
     let name = if coherent { "coherent" } else { "random" };
     let nanoseconds = best[0] * 1e9 / SEARCHES as f64;
-    let shares: Vec<String> =
-        best[1..].iter().map(|time| format!("{:.2}", time / best[0])).collect();
-    let count = sphere.vertices().len();
-    println!("| {count} | {name} | {nanoseconds:.1} | {} |", shares.join(" | "));
+    let mut row = vec![sphere.vertices().len().to_string(), name.into()];
+    row.push(format!("{nanoseconds:.1}"));
+    row.extend(best[1..].iter().map(|time| format!("{:.2}", time / best[0])));
+    row
 }
 
-fn run(hull: &Hull, directions: &[DVec3]) -> u64 {
+fn search_all(hull: &Hull, directions: &[DVec3]) -> u64 {
     let mut hint = 0;
     let mut sum = 0;
     for &direction in directions {
@@ -77,12 +93,8 @@ fn run(hull: &Hull, directions: &[DVec3]) -> u64 {
 }
 
 fn random() -> Vec<DVec3> {
-    let mut state = 1u64;
-    let mut number = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    };
+    let mut rng = Rng::new(1);
+    let mut number = || 2.0 * rng.unit_f64() - 1.0;
     (0..SEARCHES).map(|_| DVec3::new(number(), number(), number())).collect()
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use jostle::{Aabb, BoxId, Boxes, Filter, Pair};
 use jostle_scenes::{FrameReader, Invalid, Scene, SceneSpec};
 
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 /// Frames to come.
 pub struct Feed {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
-use crate::text::{brief, grouped};
+use crate::support::text::{brief, grouped};
 
 /// About how many ticks a linear axis gets.
 const TICKS: f64 = 6.0;

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
-use crate::files::OutputFile;
+use crate::support::failure::Failure;
+use crate::support::files::OutputFile;
 
 /// Room for the header of a `.npy` file; it is written again when the number of rows is known.
 const HEADER: usize = 128;

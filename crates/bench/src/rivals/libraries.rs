@@ -4,9 +4,9 @@ use jostle::{Aabb, Pair};
 use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 
-/// A library that finds overlapping pairs in some way of its own.
+/// A library that finds overlapping pairs.
 pub trait Rival {
-    /// Library and way of use.
+    /// The library, and how it is used.
     fn name(&self) -> String;
 
     /// Takes the boxes of a frame in and writes every overlapping pair. This is what is timed.
@@ -37,13 +37,13 @@ pub fn all() -> Vec<Box<dyn Rival>> {
 /// How parry3d's tree is kept up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParryUse {
-    /// Built anew each frame.
+    /// Rebuilt each frame.
     Rebuild,
     /// Built once, then refitted.
     Refit,
     /// Refitted, with its incremental optimiser.
     Optimise,
-    /// Built anew every 16 frames and refitted between.
+    /// Rebuilt every 16 frames and refitted in between.
     Every16,
 }
 

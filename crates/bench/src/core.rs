@@ -1,39 +1,35 @@
 //! What the core itself costs, as ratios to the plainest way of doing the same.
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::io::Write;
 
+use clap::Args;
 use jostle::{Aabb, Boxes, Filter, Pair, PairBuffer, PairTracker, Report};
+use jostle_cli::Failure;
+use jostle_cli::support::names;
 use jostle_scenes::Rng;
 
-/// One comparison: a name, our time and the yardstick's, in milliseconds, best of several.
-#[derive(Clone, Debug)]
-pub struct Cost {
-    /// What is compared with what.
-    pub name: &'static str,
-    /// Our time.
-    pub ours: f64,
-    /// The yardstick's time.
-    pub yardstick: f64,
+use crate::stopwatch::{Comparison, best, write_comparisons};
+
+/// Times the tracker and the boxes against the plainest way to do the same
+#[derive(Args, Debug)]
+pub struct CoreArgs {
+    /// Number of pairs for the tracker, and half of it boxes
+    #[arg(long, value_parser = names::positive, default_value = "2m")]
+    n: usize,
+    /// Runs of which the best counts
+    #[arg(long, value_parser = names::positive, default_value = "9")]
+    repeats: usize,
 }
 
-/// The best time of several in milliseconds; `prepare` is not timed.
-pub(crate) fn best<T>(
-    repeats: usize,
-    mut prepare: impl FnMut() -> T,
-    mut work: impl FnMut(T),
-) -> f64 {
-    let time = |_| {
-        let input = prepare();
-        let start = Instant::now();
-        work(input);
-        1e3 * start.elapsed().as_secs_f64()
-    };
-    (0..repeats).map(time).fold(f64::INFINITY, f64::min)
+/// Runs the subcommand.
+pub fn run(args: &CoreArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let rows = [tracker(args.n, args.repeats), set_all(args.n / 2, args.repeats)];
+    write_comparisons(&rows, out)
 }
 
 /// The tracker on `count` stable pairs in scattered order, against two runs of `sort_unstable`.
-pub fn tracker(count: usize, repeats: usize) -> Cost {
+pub fn tracker(count: usize, repeats: usize) -> Comparison {
     let slots = count / 2 + 2;
     let mut rng = Rng::new(11);
     let mut found = PairBuffer::with_limit(count);
@@ -66,11 +62,11 @@ pub fn tracker(count: usize, repeats: usize) -> Cost {
             }
         },
     );
-    Cost { name: "tracker, stable pairs / sort_unstable twice", ours, yardstick }
+    Comparison { name: "tracker, stable pairs / sort_unstable twice", ours, yardstick }
 }
 
-/// `Boxes::set_all` where nothing changed, against reading both lists of boxes.
-pub fn set_all(count: usize, repeats: usize) -> Cost {
+/// `Boxes::set_all` if nothing changed, against reading both lists of boxes.
+pub fn set_all(count: usize, repeats: usize) -> Comparison {
     let mut rng = Rng::new(12);
     let aabbs: Vec<Aabb> = (0..count)
         .map(|_| {
@@ -101,5 +97,5 @@ pub fn set_all(count: usize, repeats: usize) -> Cost {
             black_box((sum(black_box(&copy)), sum(black_box(&aabbs))));
         },
     );
-    Cost { name: "set_all, nothing changed / reading both lists", ours, yardstick }
+    Comparison { name: "set_all, nothing changed / reading both lists", ours, yardstick }
 }

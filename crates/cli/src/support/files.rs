@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::failure::Failure;
+use crate::support::failure::Failure;
 
 /// A file written under a temporary name beside its place and renamed when it is finished.
 /// Dropped before that, it leaves nothing behind. Devices such as `/dev/null` are written as

@@ -1,0 +1,19 @@
+//! What the subcommands share.
+//!
+//! | for | modules |
+//! |---|---|
+//! | input | [`source`] reads the command line, [`feed`] gives frames, [`names`] parses names and numbers |
+//! | work | [`runner`] steps one broad phase, [`interrupt`] hears Ctrl-C |
+//! | output | [`files`], [`pair_file`], [`plot`] and [`text`]; [`progress`] on the terminal; [`failure`] ends it |
+
+pub mod failure;
+pub mod feed;
+pub mod files;
+pub mod interrupt;
+pub mod names;
+pub mod pair_file;
+pub mod plot;
+pub mod progress;
+pub mod runner;
+pub mod source;
+pub mod text;
