@@ -3,13 +3,13 @@
 use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Stamp};
 use crate::broad::bvh::QueryTree;
-use crate::broad::queries::Queries;
 use crate::broad::{Algorithm, BroadPhase};
 use crate::error::{BoxError, Error};
 use crate::events::Events;
 use crate::filter::Filter;
 use crate::pair::{BoxId, Pair};
 use crate::par::Workers;
+use crate::queries::Queries;
 use crate::stats::Stats;
 use crate::stepper::{StepTime, Stepper};
 

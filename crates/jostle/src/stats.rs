@@ -31,7 +31,7 @@ impl Stats {
 }
 
 /// Measures the stages of an update, one after the other, without allocating after the first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StageClock {
     stages: Vec<(&'static str, Duration)>,
     last: Instant,

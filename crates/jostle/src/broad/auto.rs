@@ -29,11 +29,14 @@
 use std::fmt;
 
 use crate::boxes::Boxes;
-use crate::broad::queries::BoxQueries;
-use crate::broad::{Algorithm, BroadPhase, Report};
+use crate::broad::brute_force::BruteForce;
+use crate::broad::bvh::Bvh;
+use crate::broad::contract::{BroadPhase, Report};
+use crate::broad::grid_sweep::GridSweep;
 use crate::error::Error;
 use crate::pair::PairBuffer;
 use crate::par::Workers;
+use crate::queries::BoxQueries;
 use crate::stats::Stats;
 
 /// How many steps in a row another algorithm must be the better choice before it is taken:
@@ -67,25 +70,14 @@ impl Observed {
 
 /// An algorithm that is the fastest somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Candidate {
-    algorithm: Algorithm,
-    because: &'static str,
+pub enum Candidate {
+    /// `brute-force`.
+    BruteForce,
+    /// `grid-sweep`.
+    GridSweep,
+    /// `bvh`.
+    Bvh,
 }
-
-const CANDIDATES: [Candidate; 3] = [
-    Candidate {
-        algorithm: Algorithm::BruteForce,
-        because: "for a few boxes, testing all pairs beats any order",
-    },
-    Candidate {
-        algorithm: Algorithm::GridSweep,
-        because: "so much is new that sorting it into columns beats mending a tree",
-    },
-    Candidate {
-        algorithm: Algorithm::Bvh,
-        because: "mending a tree where boxes moved beats beginning anew",
-    },
-];
 
 /// Nanoseconds of a test in a crowded column.
 const COLUMN_TEST: f64 = 0.35;
@@ -106,15 +98,44 @@ pub struct Known {
 }
 
 impl Candidate {
+    const ALL: [Candidate; 3] = [Candidate::BruteForce, Candidate::GridSweep, Candidate::Bvh];
+
+    /// The name of the algorithm.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Candidate::BruteForce => "brute-force",
+            Candidate::GridSweep => "grid-sweep",
+            Candidate::Bvh => "bvh",
+        }
+    }
+
+    const fn because(self) -> &'static str {
+        match self {
+            Candidate::BruteForce => "for a few boxes, testing all pairs beats any order",
+            Candidate::GridSweep => {
+                "so much changed that sorting all boxes into columns beats repairing a tree"
+            }
+            Candidate::Bvh => "repairing a tree where boxes moved beats starting from scratch",
+        }
+    }
+
+    fn build(self, workers: &Workers) -> Box<dyn BroadPhase> {
+        match self {
+            Candidate::BruteForce => Box::new(BruteForce::new(workers)),
+            Candidate::GridSweep => Box::new(GridSweep::new(workers)),
+            Candidate::Bvh => Box::new(Bvh::new(workers)),
+        }
+    }
+
     /// Expected nanoseconds of a step.
-    fn cost(&self, observed: &Observed, known: &Known) -> f64 {
+    fn cost(self, observed: &Observed, known: &Known) -> f64 {
         let boxes = observed.boxes as f64;
         let changed = observed.changed.min(observed.boxes) as f64;
         // Doublings beyond what fits the nearer caches.
         let large = (boxes / 30_000.0).log2().max(0.0);
-        match self.algorithm {
-            Algorithm::BruteForce => 0.45 * boxes * boxes,
-            Algorithm::GridSweep => {
+        match self {
+            Candidate::BruteForce => 0.45 * boxes * boxes,
+            Candidate::GridSweep => {
                 let model = match (observed.churned > 0, observed.still > 0) {
                     (true, _) => (65.0 + 3.0 * large) * boxes,
                     (false, true) => (175.0 + 28.0 * large) * (boxes - observed.still as f64),
@@ -122,7 +143,7 @@ impl Candidate {
                 };
                 9_000.0 + model.max(COLUMN_TEST * known.grid as f64)
             }
-            _ => {
+            Candidate::Bvh => {
                 let each = (3.0 * boxes.max(2.0).log2() - 11.0).max(4.0) + 0.015 * large.powi(4);
                 let churn = if observed.churned > 0 { 2.2 * each * boxes } else { 0.0 };
                 // A box looked up alone costs as much as seven in the tree's own order.
@@ -137,49 +158,43 @@ impl Candidate {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     /// The algorithm.
-    pub algorithm: Algorithm,
-    /// Why it is the right one, without the figures.
-    pub because: &'static str,
+    pub candidate: Candidate,
     /// What was seen.
     pub observed: Observed,
-    /// The cheapest other algorithm.
-    pub runner_up: Algorithm,
-    /// How many times the runner-up's expected cost is this one's.
+    /// The next cheapest algorithm.
+    pub runner_up: Candidate,
+    /// How many times as much the runner-up is expected to cost.
     pub advantage: f64,
 }
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Observed { boxes, still, changed, churned } = self.observed;
-        write!(f, "{}: {} ({boxes} boxes, {still} declared still, ", self.algorithm, self.because)?;
-        write!(f, "{changed} changed of which {churned} came or went; ")?;
-        write!(f, "{} is expected to cost {:.1} times as much)", self.runner_up, self.advantage)
+        let (name, because) = (self.candidate.name(), self.candidate.because());
+        write!(f, "{name}: {because} ({boxes} boxes, {still} declared still, ")?;
+        write!(f, "{changed} changed, {churned} of them came or went; ")?;
+        let runner_up = self.runner_up.name();
+        write!(f, "{runner_up} is expected to cost {:.1} times as much)", self.advantage)
     }
 }
 
 /// The algorithm for what is seen and known, and why.
 pub fn choose(observed: Observed, known: Known) -> Choice {
-    let mut ranked = CANDIDATES.map(|candidate| (candidate.cost(&observed, &known), candidate));
+    let mut ranked = Candidate::ALL.map(|candidate| (candidate.cost(&observed, &known), candidate));
     ranked.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let [(cost, best), (next, runner_up), _] = ranked;
-    Choice {
-        algorithm: best.algorithm,
-        because: best.because,
-        observed,
-        runner_up: runner_up.algorithm,
-        advantage: next / cost.max(1.0),
-    }
+    let [(cost, candidate), (next, runner_up), _] = ranked;
+    Choice { candidate, observed, runner_up, advantage: next / cost.max(1.0) }
 }
 
 /// See the [module](self).
 pub struct Auto {
     workers: Workers,
-    chosen: Algorithm,
+    chosen: Candidate,
     inner: Box<dyn BroadPhase>,
     /// The choice that the algorithm in use rests on; none before the first update.
     choice: Option<Choice>,
     /// The other algorithm that the models have named, and how often in a row.
-    rival: (Algorithm, u32),
+    rival: (Candidate, u32),
     /// The tests that algorithms made when they were last in use.
     known: Known,
     /// How many steps ago the one that is not in use was given up.
@@ -189,7 +204,7 @@ pub struct Auto {
 impl Auto {
     /// A new instance; the algorithms it holds run on `workers`.
     pub fn new(workers: &Workers) -> Auto {
-        let chosen = Algorithm::GridSweep;
+        let chosen = Candidate::GridSweep;
         Auto {
             workers: workers.clone(),
             chosen,
@@ -202,13 +217,13 @@ impl Auto {
     }
 
     /// The algorithm in use.
-    pub fn chosen(&self) -> Algorithm {
+    pub fn chosen(&self) -> Candidate {
         self.chosen
     }
 
     fn consider(&mut self, boxes: &Boxes) {
         let choice = choose(Observed::new(boxes), self.known);
-        let wanted = choice.algorithm;
+        let wanted = choice.candidate;
         // Where nothing changed, every algorithm costs nothing: no reason to exchange it.
         let clear = choice.advantage >= ADVANTAGE && !boxes.changes().is_empty();
         if wanted == self.chosen || !clear {
@@ -233,13 +248,13 @@ impl Auto {
             self.known = Known::default();
         }
         match self.chosen {
-            Algorithm::GridSweep => self.known.grid = self.inner.tests(),
-            Algorithm::Bvh => self.known.tree = self.inner.tests(),
-            _ => {}
+            Candidate::GridSweep => self.known.grid = self.inner.tests(),
+            Candidate::Bvh => self.known.tree = self.inner.tests(),
+            Candidate::BruteForce => {}
         }
     }
 
-    fn take(&mut self, wanted: Algorithm) {
+    fn take(&mut self, wanted: Candidate) {
         if wanted != self.chosen {
             self.inner = wanted.build(&self.workers);
             self.chosen = wanted;
@@ -283,28 +298,28 @@ mod tests {
     use super::*;
     use crate::{Aabb, Filter};
 
-    fn seen(boxes: usize, still: usize, changed: usize, churned: usize) -> Algorithm {
-        choose(Observed { boxes, still, changed, churned }, Known::default()).algorithm
+    fn seen(boxes: usize, still: usize, changed: usize, churned: usize) -> Candidate {
+        choose(Observed { boxes, still, changed, churned }, Known::default()).candidate
     }
 
     #[test]
     fn the_measured_cases_are_decided_as_measured() {
-        assert_eq!(seen(20, 0, 20, 0), Algorithm::BruteForce);
-        assert_eq!(seen(300, 0, 300, 0), Algorithm::Bvh);
-        assert_eq!(seen(30_000, 0, 30_000, 0), Algorithm::Bvh);
-        assert_eq!(seen(400_000, 0, 400_000, 0), Algorithm::Bvh);
-        assert_eq!(seen(2_000_000, 0, 2_000_000, 0), Algorithm::GridSweep);
-        assert_eq!(seen(30_000, 0, 3_000, 0), Algorithm::Bvh);
-        assert_eq!(seen(30_000, 27_000, 3_000, 0), Algorithm::GridSweep);
-        assert_eq!(seen(30_000, 0, 3_300, 300), Algorithm::GridSweep);
-        assert_eq!(seen(1_000_000, 0, 1_000, 0), Algorithm::Bvh);
+        assert_eq!(seen(20, 0, 20, 0), Candidate::BruteForce);
+        assert_eq!(seen(300, 0, 300, 0), Candidate::Bvh);
+        assert_eq!(seen(30_000, 0, 30_000, 0), Candidate::Bvh);
+        assert_eq!(seen(400_000, 0, 400_000, 0), Candidate::Bvh);
+        assert_eq!(seen(2_000_000, 0, 2_000_000, 0), Candidate::GridSweep);
+        assert_eq!(seen(30_000, 0, 3_000, 0), Candidate::Bvh);
+        assert_eq!(seen(30_000, 27_000, 3_000, 0), Candidate::GridSweep);
+        assert_eq!(seen(30_000, 0, 3_300, 300), Candidate::GridSweep);
+        assert_eq!(seen(1_000_000, 0, 1_000, 0), Candidate::Bvh);
         let observed = Observed { boxes: 2_000_000, still: 0, changed: 2_000_000, churned: 0 };
         let crowded = choose(observed, Known { grid: 2_000_000_000, tree: 0 });
-        assert_eq!(crowded.algorithm, Algorithm::Bvh, "crowds are for the tree");
+        assert_eq!(crowded.candidate, Candidate::Bvh, "crowds are for the tree");
         let observed = Observed { boxes: 100_000, still: 0, changed: 10_500, churned: 0 };
-        assert_eq!(choose(observed, Known::default()).algorithm, Algorithm::Bvh);
+        assert_eq!(choose(observed, Known::default()).candidate, Candidate::Bvh);
         let spoilt = choose(observed, Known { grid: 700_000, tree: 28_000_000 });
-        assert_eq!(spoilt.algorithm, Algorithm::GridSweep, "boxes that leap spoil the tree");
+        assert_eq!(spoilt.candidate, Candidate::GridSweep, "boxes that leap spoil the tree");
     }
 
     #[test]
@@ -317,20 +332,20 @@ mod tests {
         let mut found = PairBuffer::new();
         auto.update(&boxes, &mut found).unwrap();
         boxes.commit();
-        assert_eq!(auto.chosen(), Algorithm::GridSweep);
+        assert_eq!(auto.chosen(), Candidate::GridSweep);
         for step in 0..PATIENCE as usize {
-            assert_eq!(auto.chosen(), Algorithm::GridSweep);
+            assert_eq!(auto.chosen(), Candidate::GridSweep);
             boxes.set(ids[0], cube(step + 100)).unwrap();
             found.clear();
             auto.update(&boxes, &mut found).unwrap();
             boxes.commit();
         }
-        assert_eq!(auto.chosen(), Algorithm::Bvh);
-        assert!(auto.reason().unwrap().starts_with("bvh: mending"), "{:?}", auto.reason());
+        assert_eq!(auto.chosen(), Candidate::Bvh);
+        assert!(auto.reason().unwrap().starts_with("bvh: repairing"), "{:?}", auto.reason());
         for _ in 0..2 * PATIENCE {
             auto.update(&boxes, &mut found).unwrap();
             boxes.commit();
         }
-        assert_eq!(auto.chosen(), Algorithm::Bvh, "no change is no reason to switch");
+        assert_eq!(auto.chosen(), Candidate::Bvh, "no change is no reason to switch");
     }
 }

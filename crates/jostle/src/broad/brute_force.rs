@@ -5,14 +5,14 @@
 //! for checking; not for anything larger.
 
 use crate::boxes::Boxes;
-use crate::broad::{BroadPhase, Report};
+use crate::broad::contract::{BroadPhase, Report};
 use crate::error::Error;
 use crate::pair::{BoxId, PairBuffer};
 use crate::par::Workers;
 use crate::stats::Stats;
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct BruteForce {
     live: Vec<BoxId>,
     tests: u64,

@@ -16,8 +16,9 @@
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::broad::groups::Groups;
-use crate::broad::{BroadPhase, Report};
+use crate::broad::contract::{BroadPhase, Report};
+use crate::broad::shared::axes::widest_axis;
+use crate::broad::shared::groups::Groups;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::pair::{Lane, PairBuffer};
@@ -25,7 +26,7 @@ use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SortSweep {
     order: Vec<u32>,
     /// Boxes in sorted order, group after group.
@@ -121,31 +122,6 @@ impl BroadPhase for SortSweep {
             + self.groups.bytes();
         Stats { tests: self.tests, bytes, stages: self.clock.stages().to_vec(), ..Stats::default() }
     }
-}
-
-/// The axis along which the centres of the boxes vary most. Infinite ends count as the largest
-/// finite value, so that one giant box does not decide for all.
-pub(crate) fn widest_axis(boxes: &Boxes) -> usize {
-    let mut sum = [0.0f64; 3];
-    let mut square = [0.0f64; 3];
-    let mut scale = 0.0f64;
-    let centre = |aabb: &Aabb, k: usize| {
-        let bound = |value: f32| f64::from(value.clamp(f32::MIN, f32::MAX));
-        0.5 * bound(aabb.min[k]) + 0.5 * bound(aabb.max[k])
-    };
-    for id in boxes.ids() {
-        let aabb = &boxes.aabbs()[id.index()];
-        for k in 0..3 {
-            let c = centre(aabb, k);
-            sum[k] += c;
-            square[k] += c * c;
-        }
-        scale += 1.0;
-    }
-    let variance = |k: usize| square[k] - sum[k] * sum[k] / scale.max(1.0);
-    (0..3)
-        .max_by(|&one, &other| variance(one).total_cmp(&variance(other)).then(other.cmp(&one)))
-        .unwrap_or(0)
 }
 
 /// Pairs within one sorted list. Returns the number of tests.

@@ -38,7 +38,7 @@ impl Axes {
 pub(super) type Crowding = [f64; 3];
 
 /// Measures the crowding; keeps its room between frames.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sampler {
     sample: Vec<Aabb>,
     lows: Vec<u64>,

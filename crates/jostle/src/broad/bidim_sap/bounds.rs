@@ -10,7 +10,7 @@ const CELLS: usize = 8;
 /// The low ends of strips. A table over equal cells narrows the search for a strip to the
 /// bounds in one cell, which is mostly none or one, but any number is searched in logarithmic
 /// time: the table is a help, never an assumption about the spread.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Bounds {
     /// Low end of each strip but the first, ascending and distinct.
     bounds: Vec<f32>,

@@ -36,6 +36,22 @@ pub(super) struct Candidates {
     trees: Vec<SuccTree>,
 }
 
+impl Clone for Candidates {
+    fn clone(&self) -> Candidates {
+        let copy = |atomics: &[AtomicU32]| -> Vec<AtomicU32> {
+            atomics.iter().map(|atomic| AtomicU32::new(atomic.load(Relaxed))).collect()
+        };
+        Candidates {
+            rank: copy(&self.rank),
+            member: self.member.clone(),
+            lower: self.lower.clone(),
+            upper: copy(&self.upper),
+            before: self.before.clone(),
+            trees: self.trees.clone(),
+        }
+    }
+}
+
 impl Candidates {
     /// Computes everything from the sorted endpoints of `count` members: `i` is the low endpoint
     /// of member `i`, `i + count` its high one.

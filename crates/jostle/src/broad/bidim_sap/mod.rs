@@ -55,7 +55,7 @@
 
 use crate::aabb::Axis;
 use crate::boxes::{Boxes, Follower};
-use crate::broad::{BroadPhase, Report};
+use crate::broad::contract::{BroadPhase, Report};
 use crate::error::{Error, LimitReached};
 use crate::pair::PairBuffer;
 use crate::par::Workers;
@@ -107,7 +107,7 @@ pub struct BidimOptions {
 }
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BidimSap {
     options: BidimOptions,
     workers: Workers,

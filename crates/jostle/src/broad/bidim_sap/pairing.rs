@@ -31,7 +31,7 @@ pub(super) struct Input<'a> {
 }
 
 /// The work of one partition, and its tree, kept for the next frame.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Partition {
     tree: SuccTree,
     tests: u64,
@@ -40,7 +40,7 @@ struct Partition {
 }
 
 /// The partitions of the last frame.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pairing {
     partitions: Vec<Partition>,
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::boxes::Boxes;
-use crate::broad::groups::Groups;
+use crate::broad::shared::groups::Groups;
 use crate::ds::radix_sort::{item, sort_items};
 use crate::error::LimitReached;
 use crate::pair::Lane;
@@ -23,7 +23,7 @@ pub(super) struct StripWork {
 
 /// Room to sweep a strip in: small enough to stay in the cache, used for one strip after the
 /// other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Room {
     level: Level,
     items: Vec<u64>,

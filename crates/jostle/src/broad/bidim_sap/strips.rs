@@ -15,11 +15,11 @@
 //! fit the second-level cache and are swept in columns with vector instructions.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::broad::groups::Groups;
+use crate::broad::shared::groups::Groups;
+use crate::broad::shared::scratch_pool::ScratchPool;
 use crate::ds::radix_sort::{item, sort_items};
 use crate::ds::regions::{Regions, for_each_region};
 use crate::error::LimitReached;
@@ -54,7 +54,7 @@ const LANES: usize = 64;
 pub(super) const NOWHERE: [u16; 2] = [u16::MAX, 0];
 
 /// State kept between frames.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Strips {
     bounds: Bounds,
     sample: Vec<u64>,
@@ -65,13 +65,13 @@ pub(super) struct Strips {
     entries: Vec<usize>,
     pub(super) deal: Deal,
     groups: Groups,
-    rooms: Mutex<Vec<Room>>,
+    rooms: ScratchPool<Room>,
     work: Vec<StripWork>,
 }
 
 /// The boxes dealt to strips: for each chunk of slots a run for the homes and one for the
 /// visitors of each strip.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Deal {
     pub strips: usize,
     pub entries: Vec<Entry>,
@@ -224,17 +224,17 @@ impl Strips {
         let work = Regions::new(&mut self.work, first);
         let (deal, groups, rooms) = (&self.deal, &self.groups, &self.rooms);
         for_each_region(workers, 0..tasks, (work, lanes), &|task, (work, lane)| {
-            let mut room = take_room(rooms);
-            for (strip, work) in (first(task)..).zip(work) {
-                if deal.size(strip) <= HEAVY {
-                    room.collect(deal, strip, axes, groups);
-                    *work = room.sweep(boxes, groups, &mut lane[0], 0, 1);
+            rooms.with(|room| {
+                for (strip, work) in (first(task)..).zip(work) {
+                    if deal.size(strip) <= HEAVY {
+                        room.collect(deal, strip, axes, groups);
+                        *work = room.sweep(boxes, groups, &mut lane[0], 0, 1);
+                    }
+                    if work.stopped.is_some() {
+                        break;
+                    }
                 }
-                if work.stopped.is_some() {
-                    break;
-                }
-            }
-            give_room(rooms, room);
+            });
         });
         self.pair_heavy(boxes, axes, workers, found);
         self.work.iter().find_map(|work| work.stopped).map_or(Ok(()), Err)
@@ -244,17 +244,15 @@ impl Strips {
     /// after the other, and swept by all.
     fn pair_heavy(&mut self, boxes: &Boxes, axes: Axes, workers: &Workers, found: &mut PairBuffer) {
         for strip in (0..self.deal.strips).filter(|&strip| self.deal.size(strip) > HEAVY) {
-            let mut room = take_room(&self.rooms);
-            room.collect(&self.deal, strip, axes, &self.groups);
             let first = self.work.len();
             self.work.resize_with(first + LANES, StripWork::default);
-            let lanes = Regions::new(found.lanes(LANES), |part| part);
-            let work = Regions::new(&mut self.work[first..], |part| part);
-            let groups = &self.groups;
-            for_each_region(workers, 0..LANES, (work, lanes), &|part, (work, lane)| {
-                work[0] = room.sweep(boxes, groups, &mut lane[0], part, LANES);
+            let (work, groups) = (&mut self.work[first..], &self.groups);
+            self.rooms.with(|room| {
+                room.collect(&self.deal, strip, axes, groups);
+                workers.for_each_two(work, found.lanes(LANES), |part, work, lane| {
+                    *work = room.sweep(boxes, groups, lane, part, LANES);
+                });
             });
-            give_room(&self.rooms, room);
         }
     }
 
@@ -279,7 +277,6 @@ impl Strips {
     }
 
     pub fn bytes(&self) -> usize {
-        let rooms = self.rooms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.bounds.bytes()
             + (self.sample.capacity() + self.spare.capacity()) * 8
             + self.spans.capacity() * 4
@@ -288,18 +285,8 @@ impl Strips {
             + self.deal.ends.capacity() * 4
             + self.groups.bytes()
             + self.work.capacity() * size_of::<StripWork>()
-            + rooms.iter().map(Room::bytes).sum::<usize>()
+            + self.rooms.bytes(Room::bytes)
     }
-}
-
-/// Rooms are as many as threads ever worked at once; which thread gets which changes nothing.
-fn take_room(rooms: &Mutex<Vec<Room>>) -> Room {
-    let mut rooms = rooms.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    rooms.pop().unwrap_or_default()
-}
-
-fn give_room(rooms: &Mutex<Vec<Room>>, room: Room) {
-    rooms.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(room);
 }
 
 /// The number asked for, or so many that a strip is as wide as a mean box. With crowding `f` a

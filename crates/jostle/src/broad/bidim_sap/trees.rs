@@ -20,7 +20,7 @@ const MOST: usize = 1 << 12;
 const FEWEST: usize = 512;
 
 /// State kept between frames.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Trees {
     /// Slots that hold boxes.
     members: Vec<u32>,

@@ -35,7 +35,7 @@ const SMALL: usize = 64;
 const DECAY_PER_BLOCK: u64 = 100;
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Forest {
     workers: Workers,
     sorter: Sorter,

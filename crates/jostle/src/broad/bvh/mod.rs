@@ -52,11 +52,11 @@
 //! slow, because they are not compiled for the instruction set around them.
 
 use crate::boxes::{Boxes, Follower, Stamp};
-use crate::broad::queries::BoxQueries;
-use crate::broad::{BroadPhase, Report};
+use crate::broad::contract::{BroadPhase, Report};
 use crate::error::Error;
 use crate::pair::PairBuffer;
 use crate::par::Workers;
+use crate::queries::BoxQueries;
 use crate::stats::{StageClock, Stats};
 
 mod changed_pairs;
@@ -76,7 +76,7 @@ use self_pairs::Scratch;
 use tree::Tree;
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bvh {
     workers: Workers,
     follower: Follower,
@@ -194,7 +194,7 @@ impl BroadPhase for Bvh {
 
 /// The trees alone, without pairs: what [`Detector`](crate::Detector) keeps for queries beside a
 /// broad phase that has none, or before a step.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct QueryTree {
     forest: Forest,
     /// The state of the boxes that the trees know, pending changes included.

@@ -40,7 +40,7 @@ struct Entry {
 }
 
 /// Scratch memory of the ordering, kept between calls.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sorter {
     /// Part of each box in the order given, then counts.
     parts: Vec<u8>,

@@ -9,11 +9,11 @@ use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 use crate::aabb::Aabb;
-use crate::broad::queries::{
-    BoxQueries, Cast, Hit, Near, NearPair, Prepared, Visit, distance_squared, gap_squared,
-};
 use crate::filter::Filter;
 use crate::pair::{BoxId, Pair};
+use crate::queries::{
+    BoxQueries, Cast, Hit, Near, NearPair, Prepared, Visit, distance_squared, gap_squared,
+};
 use crate::simd::node8::{Lanes, Node8, WIDTH, WithLanes, dispatch};
 
 use super::forest::Forest;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::tests::Random;
-use crate::broad::queries::{distance_squared, gap_squared};
+use crate::queries::{distance_squared, gap_squared};
 use crate::{Aabb, Algorithm, BoxId, Boxes, Cast, Detector, Filter, Pair, Queries, Workers};
 
 const EXTENT: f32 = 16.0;

@@ -42,7 +42,7 @@ pub(super) fn share(things: usize, task: usize, tasks: usize) -> Range<usize> {
 }
 
 /// What a task keeps between steps.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     pub reached: Reached,
     /// Blocks to be tested against.

@@ -24,7 +24,7 @@ pub(super) const MOST_LEVELS: usize = 11;
 const BLOCKS_PER_TASK: usize = 1 << 10;
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     /// The box in each lane of level 0, [`NONE`] in empty ones.
     pub ids: Vec<u32>,
@@ -307,7 +307,7 @@ pub(super) struct Search<'a> {
 }
 
 /// The nodes that a search has reached.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reached {
     pub nodes: Vec<u32>,
     below: Vec<u32>,

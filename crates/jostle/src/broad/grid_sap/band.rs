@@ -1,4 +1,4 @@
-//! [`Band`]: a stretch of cells that one worker updates, and [`Task`], all it has to know.
+//! [`Band`]: a stretch of cells that one worker updates.
 //!
 //! There are always [`BANDS`] of them, whatever the number of workers, so that nothing that is
 //! counted or written depends on it.
@@ -6,119 +6,54 @@
 use std::ops::Range;
 
 use crate::aabb::Aabb;
-use crate::broad::past::{EventSink, Judge, Stop};
-use crate::broad::sap::Sort;
+use crate::broad::persistent::{CellScope, EventSink, FollowError, PairJudge, Sort};
+use crate::broad::shared::uniform_grid::UniformGrid;
 use crate::pair::{Lane, Pair};
 
-use super::MIGRATION_WORK;
-use super::cell::{CellChanges, CellLists, CellOf, Scratch};
-use super::deal::Deal;
-use super::grid::{CellView, Grid};
-use super::plan::GIANT;
+use super::cell::{Cell, CellLists, CellScratch};
+use super::routes::{ChangesByCell, SlotsByCell};
 
 /// Number of bands.
-pub const BANDS: usize = 32;
+pub(super) const BANDS: usize = 32;
 
-/// The changes of a step by cell: boxes that leave, boxes that come, boxes that moved.
-#[derive(Debug, Default)]
-pub struct Dealt {
-    /// Boxes that leave a cell.
-    pub dropped: Deal,
-    /// Boxes that come into a cell.
-    pub fresh: Deal,
-    /// Boxes that moved and stay in a cell.
-    pub moved: Deal,
-}
+/// What a box that comes into a cell or leaves it costs in addition to what its lists do: it gets a
+/// number, and memory that nothing else in the step has touched is read.
+pub(super) const MIGRATION_WORK: u64 = 60;
 
-impl Dealt {
-    /// Forgets everything.
-    pub fn clear(&mut self) -> &mut Dealt {
-        self.dropped.clear();
-        self.fresh.clear();
-        self.moved.clear();
-        self
-    }
-
-    /// Deals a box that moved. With `again` it leaves all its cells and comes into all of them.
-    #[inline]
-    pub fn deal_moved(&mut self, grid: &Grid, slot: u32, then: &Aabb, now: &Aabb, again: bool) {
-        let (then, now) = (grid.range(then), grid.range(now));
-        let (was_giant, is_giant) = (then.count() > GIANT, now.count() > GIANT);
-        if !was_giant {
-            for cell in then.cells() {
-                if again || is_giant || !now.contains(cell) {
-                    self.dropped.push(grid.number(cell), slot);
-                }
-            }
-        }
-        if !is_giant {
-            for cell in now.cells() {
-                let comes = again || was_giant || !then.contains(cell);
-                let deal = if comes { &mut self.fresh } else { &mut self.moved };
-                deal.push(grid.number(cell), slot);
-            }
-        }
-    }
-
-    /// Brings the changes of each cell together.
-    pub fn gather(&mut self, cells: usize) {
-        self.dropped.gather(cells);
-        self.fresh.gather(cells);
-        self.moved.gather(cells);
-    }
-
-    /// The changes of a cell.
-    pub fn of(&self, cell: usize) -> CellChanges<'_> {
-        CellChanges {
-            dropped: self.dropped.of(cell),
-            fresh: self.fresh.of(cell),
-            moved: self.moved.of(cell),
-        }
-    }
-
-    /// Bytes held.
-    pub fn bytes(&self) -> usize {
-        self.dropped.bytes() + self.fresh.bytes() + self.moved.bytes()
-    }
-}
-
-/// What a band has to know, and where it writes.
-pub struct Task<'a> {
+/// What a band needs for a step, and where it writes.
+pub(super) struct BandStep<'a> {
     /// The numbers of its cells.
     pub cells: Range<usize>,
-    /// The grid.
-    pub grid: &'a Grid,
-    /// The changes by cell.
-    pub dealt: &'a Dealt,
-    /// Who decides about pairs.
-    pub judge: Judge<'a>,
+    pub grid: &'a UniformGrid,
+    pub changes: &'a ChangesByCell,
+    pub judge: PairJudge<'a>,
     /// Which sort for the boxes that moved within a cell.
     pub sort: Sort,
-    /// Most work.
+    /// The most work.
     pub budget: u64,
     /// Memory of this worker.
-    pub scratch: &'a mut Scratch,
-    /// Where pairs go that began.
+    pub scratch: &'a mut CellScratch,
+    /// Takes the pairs that began.
     pub lane: &'a mut Lane,
 }
 
-/// A stretch of cells, and what its last task counted.
-#[derive(Debug)]
-pub struct Band<L> {
-    /// More than there are cells where the grid was finer once; they keep their memory.
-    cells: Vec<CellOf<L>>,
+/// A stretch of cells, and what its last update counted.
+#[derive(Clone, Debug)]
+pub(super) struct Band<L> {
+    /// More than there are cells if the grid was finer once; they keep their memory.
+    cells: Vec<Cell<L>>,
     /// Pairs that ended.
     pub ended: Vec<Pair>,
-    /// Box tests.
+    /// Overlap tests.
     pub tests: u64,
-    /// Exchanges.
+    /// Swaps.
     pub swaps: u64,
     /// Cells that received something.
     pub visited: usize,
     /// Boxes in the largest of them.
     pub largest: usize,
-    /// How it went.
-    pub result: Result<(), Stop>,
+    /// Why it stopped early, if it did.
+    pub stopped: Option<FollowError>,
 }
 
 impl<L> Default for Band<L> {
@@ -130,77 +65,82 @@ impl<L> Default for Band<L> {
             swaps: 0,
             visited: 0,
             largest: 0,
-            result: Ok(()),
+            stopped: None,
         }
     }
 }
 
 impl<L: CellLists> Band<L> {
     /// A cell by its place in the band.
-    pub fn cell(&self, place: usize) -> &CellOf<L> {
+    pub fn cell(&self, place: usize) -> &Cell<L> {
         &self.cells[place]
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.cells.iter().map(CellOf::bytes).sum::<usize>()
+        self.cells.iter().map(Cell::bytes).sum::<usize>()
             + self.ended.capacity() * size_of::<Pair>()
     }
 
-    /// Forgets the counts of the last task.
-    pub fn start(&mut self) {
+    /// Forgets the counts of the last update.
+    fn start(&mut self) {
         self.ended.clear();
         (self.tests, self.swaps, self.visited, self.largest) = (0, 0, 0, 0);
     }
 
-    /// Fills the cells of these numbers with what was dealt to them.
+    /// Fills the cells of these numbers with the slots routed to them.
     pub fn rebuild(
         &mut self,
         numbers: Range<usize>,
-        dealt: &Deal,
+        slots: &SlotsByCell,
         aabbs: &[Aabb],
         first: usize,
         chunk: Option<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut CellScratch,
     ) {
         if self.cells.len() < numbers.len() {
-            self.cells.resize_with(numbers.len(), CellOf::default);
+            self.cells.resize_with(numbers.len(), Cell::default);
         }
         for (cell, number) in self.cells.iter_mut().zip(numbers) {
-            cell.rebuild(aabbs, dealt.of(number), first, chunk, scratch);
+            cell.rebuild(aabbs, slots.of(number), first, chunk, scratch);
         }
     }
 
     /// Boxes in the first cells; one that touches several counts in each.
     pub fn boxes(&self, cells: usize) -> usize {
-        self.cells[..cells].iter().map(CellOf::boxes).sum()
+        self.cells[..cells].iter().map(Cell::boxes).sum()
     }
 
     /// Follows the changes in every cell that received something.
-    pub fn follow(&mut self, task: &mut Task<'_>) -> Result<(), Stop> {
-        let first = task.cells.start;
-        for number in task.cells.clone() {
+    pub fn follow(&mut self, step: BandStep<'_>) {
+        self.start();
+        self.stopped = self.follow_cells(step).err();
+    }
+
+    fn follow_cells(&mut self, mut step: BandStep<'_>) -> Result<(), FollowError> {
+        let first = step.cells.start;
+        for number in step.cells.clone() {
             let place = number - first;
-            if number + 1 < task.cells.end {
-                self.cells[place + 1].fetch(task.dealt.of(number + 1));
+            if number + 1 < step.cells.end {
+                self.cells[place + 1].fetch(step.changes.of(number + 1));
             }
-            let (cell, changes) = (&mut self.cells[place], task.dealt.of(number));
+            let (cell, changes) = (&mut self.cells[place], step.changes.of(number));
             if changes.is_empty() {
                 continue;
             }
-            let boxes = cell.boxes() + changes.fresh.len();
+            let boxes = cell.boxes() + changes.inserted.len();
             self.visited += 1;
             self.largest = self.largest.max(boxes);
-            let mut sink = EventSink::new(task.lane, &mut self.ended);
-            let migrations = (changes.dropped.len() + changes.fresh.len()) as u64;
-            let beside = migrations * (L::CHANGE_WORK + MIGRATION_WORK);
-            sink.budget = task.budget.checked_sub(beside).ok_or(Stop::Budget)?;
-            let view = CellView::new(task.grid, number);
+            let mut sink = EventSink::new(step.lane, &mut self.ended);
+            let migrations = (changes.removed.len() + changes.inserted.len()) as u64;
+            let extra = migrations * (L::CHANGE_WORK + MIGRATION_WORK);
+            sink.budget = step.budget.checked_sub(extra).ok_or(FollowError::OverBudget)?;
+            let scope = CellScope::new(step.grid, number);
             let (result, [tests, swaps]) =
-                cell.follow(changes, task.judge, view, task.sort, task.scratch, sink);
+                cell.follow(changes, step.judge, scope, step.sort, step.scratch, sink);
             self.tests += tests;
             self.swaps += swaps;
-            task.budget = task.budget.saturating_sub(tests + swaps + beside);
+            step.budget = step.budget.saturating_sub(tests + swaps + extra);
             result?;
         }
         Ok(())

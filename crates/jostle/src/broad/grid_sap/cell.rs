@@ -1,75 +1,58 @@
-//! [`CellOf`]: the boxes that touch a cell of the grid, numbered, with their bounds before and
-//! now; and lists of their ends, which are those of [`sap`](crate::broad::sap) or of
+//! [`Cell`]: the boxes that touch a cell of the grid, numbered, with their previous and current
+//! bounds; and lists of their endpoints, which are those of [`sap`](crate::broad::sap) or of
 //! [`segmented-sap`](crate::broad::segmented_sap).
 //!
 //! The bounds are copied into the cell, because the boxes of a cell are scattered over memory:
 //! with the bounds of all boxes in one place nearly every test waits for memory, and a step of
 //! 100 000 boxes of which a tenth moves took about three times as long.
 
+use std::fmt::Debug;
+
 use crate::aabb::Aabb;
-use crate::broad::endpoint::Endpoint;
-use crate::broad::past::{EventSink, Judge, Stop};
-use crate::broad::sap::Sort;
+use crate::broad::persistent::{
+    CellScope, Endpoint, EventSink, FollowError, ListChanges, PairJudge, Sort,
+};
 use crate::broad::sap::batch::Batch;
-use crate::broad::sap::lists::Lists;
+use crate::broad::sap::lists::EndpointLists;
 use crate::broad::segmented_sap::lists::SegmentedLists;
 use crate::simd::prefetch::prefetch_later;
 
-use super::grid::CellView;
-use super::members::{Members, Numbered};
-
-/// What happened to the boxes of one cell, by slot or by number.
-#[derive(Clone, Copy, Debug)]
-pub struct CellChanges<'a> {
-    /// Boxes that leave, boxes that come, and boxes that moved and do neither.
-    pub dropped: &'a [u32],
-    /// See above.
-    pub fresh: &'a [u32],
-    /// See above.
-    pub moved: &'a [u32],
-}
-
-impl CellChanges<'_> {
-    /// True where nothing happened.
-    pub fn is_empty(&self) -> bool {
-        self.dropped.is_empty() && self.fresh.is_empty() && self.moved.is_empty()
-    }
-}
+use super::members::{Members, NumberedChanges};
 
 /// What one worker needs while it updates cells.
-#[derive(Debug, Default)]
-pub struct Scratch {
+#[derive(Clone, Debug, Default)]
+pub(super) struct CellScratch {
     endpoints: Vec<Endpoint>,
     batch: Batch,
     /// Boxes that come, ascending.
-    fresh: Vec<u32>,
-    numbered: Numbered,
+    inserted: Vec<u32>,
+    numbered: NumberedChanges,
 }
 
-impl Scratch {
+impl CellScratch {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         self.endpoints.capacity() * size_of::<Endpoint>()
             + self.batch.bytes()
-            + self.fresh.capacity() * 4
+            + self.inserted.capacity() * 4
             + self.numbered.bytes()
     }
 }
 
-/// Where more than one box in so many moved, the whole cell is fetched beforehand, while the cell
-/// before it is at work: nearly all of it is needed, and each line would be waited for. Reading the
-/// cell in order just before is as good; with neither, the shortest step of 100 000 boxes took half
-/// as long again.
+/// If more than one box in this many moved, the whole cell is prefetched while the cell before it
+/// is updated: nearly all of it is needed, and each line would be waited for. Reading the cell in
+/// order just before is as good; with neither, the shortest step of 100 000 boxes took half as long
+/// again.
 const FETCH_SHARE: usize = 64;
 
 /// The boxes that touch a cell. See the [module](self).
-#[derive(Debug, Default)]
-pub struct CellOf<L> {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell<L> {
     members: Members,
     lists: L,
 }
 
-impl<L: CellLists> CellOf<L> {
+impl<L: CellLists> Cell<L> {
     /// Takes in these boxes from scratch; `first` is the axis of precedence.
     pub fn rebuild(
         &mut self,
@@ -77,14 +60,14 @@ impl<L: CellLists> CellOf<L> {
         slots: &[u32],
         first: usize,
         chunk: Option<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut CellScratch,
     ) {
         self.members.rebuild(aabbs, slots);
-        self.lists.rebuild(self.members.then(), slots.len() as u32, first, chunk, scratch);
+        self.lists.rebuild(self.members.then(), (first, chunk), scratch);
     }
 
-    /// Asks for the memory that following these changes will read.
-    pub fn fetch(&self, changes: CellChanges<'_>) {
+    /// Prefetches the memory that following these changes will read.
+    pub fn fetch(&self, changes: ListChanges<'_>) {
         if changes.moved.len() * FETCH_SHARE > self.members.count() {
             self.members.fetch();
             self.lists.fetch();
@@ -94,25 +77,25 @@ impl<L: CellLists> CellOf<L> {
     /// Follows the changes. The judge knows the boxes by slot.
     pub fn follow(
         &mut self,
-        changes: CellChanges<'_>,
-        judge: Judge<'_>,
-        view: CellView<'_>,
+        changes: ListChanges<'_>,
+        judge: PairJudge<'_>,
+        scope: CellScope<'_>,
         sort: Sort,
-        scratch: &mut Scratch,
+        scratch: &mut CellScratch,
         sink: EventSink<'_>,
-    ) -> (Result<(), Stop>, [u64; 2]) {
+    ) -> (Result<(), FollowError>, [u64; 2]) {
         let mut numbered = std::mem::take(&mut scratch.numbered);
         self.members.number(changes, judge.then(), judge.now(), &mut numbered);
         let members = &self.members;
-        let view = CellView { slots: members.slots(), ..view };
-        let judge = judge.numbered(view, members.then(), members.now());
-        let local = match sort {
-            Sort::Local => true,
-            Sort::Global => false,
-            Sort::Auto => changes.moved.len() * L::LOCAL_SHARE < members.count(),
+        let scope = scope.numbered(members.slots());
+        let step = CellStep {
+            changes: numbered.changes(),
+            judge: judge.numbered(scope, members.then(), members.now()),
+            scope,
+            local: sort.is_local(changes.moved.len(), members.count(), L::LOCAL_SHARE),
         };
-        let mut sink = sink.named(members.slots());
-        let result = self.lists.follow(numbered.changes(), judge, view, local, scratch, &mut sink);
+        let mut sink = sink.numbered(members.slots());
+        let result = self.lists.follow(step, scratch, &mut sink);
         let counts = [sink.tests, sink.swaps];
         self.members.settle(&numbered);
         scratch.numbered = numbered;
@@ -129,89 +112,80 @@ impl<L: CellLists> CellOf<L> {
         self.members.bytes() + self.lists.bytes() + size_of::<Self>()
     }
 
-    /// Panics where the cell does not hold these boxes, or its lists are not their sorted ends.
+    /// Panics if the cell does not hold these boxes, or its lists are not their sorted endpoints.
     pub fn validate(&self, aabbs: &[Aabb], slots: &[u32]) {
         let numbers = self.members.validate(aabbs, slots);
         self.lists.validate(self.members.then(), &numbers);
     }
 }
 
-/// The sorted ends of the boxes of one cell, which are called by their numbers.
-pub trait CellLists: Default + Send {
-    /// The local sort is taken where less than one box in so many moved.
+/// What happens in a cell in a step; boxes are called by their numbers.
+pub(super) struct CellStep<'a> {
+    changes: ListChanges<'a>,
+    judge: PairJudge<'a>,
+    scope: CellScope<'a>,
+    /// Boxes that moved are sorted one by one, not by a pass over all endpoints.
+    local: bool,
+}
+
+/// The sorted endpoints of the boxes of one cell, which are called by their numbers.
+pub(super) trait CellLists: Clone + Debug + Default + Send {
+    /// The local sort is chosen if fewer than one box in this many moved.
     const LOCAL_SHARE: usize;
 
-    /// What a box that comes or goes costs beside tests and swaps, in the unit of a test.
+    /// What a box that comes or goes costs in addition to tests and swaps, in units of one test.
     const CHANGE_WORK: u64;
 
-    /// Sorts the ends of the first `count` boxes from scratch.
-    fn rebuild(
-        &mut self,
-        aabbs: &[Aabb],
-        count: u32,
-        first: usize,
-        chunk: Option<usize>,
-        scratch: &mut Scratch,
-    );
+    /// Sorts the endpoints of these boxes from scratch, given the axis of precedence and the
+    /// endpoints of a chunk.
+    fn rebuild(&mut self, aabbs: &[Aabb], setup: (usize, Option<usize>), scratch: &mut CellScratch);
 
-    /// Follows the changes; boxes that moved are sorted `local`ly or by a pass over all.
+    /// Follows the changes of a step.
     fn follow(
         &mut self,
-        changes: CellChanges<'_>,
-        judge: Judge<'_>,
-        view: CellView<'_>,
-        local: bool,
-        scratch: &mut Scratch,
+        step: CellStep<'_>,
+        scratch: &mut CellScratch,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop>;
+    ) -> Result<(), FollowError>;
 
-    /// Asks for the memory of the lists.
+    /// Prefetches the lists.
     fn fetch(&self);
 
     /// Bytes held.
     fn bytes(&self) -> usize;
 
-    /// Panics where the lists are not the sorted ends of these boxes.
+    /// Panics if the lists are not the sorted endpoints of these boxes.
     fn validate(&self, aabbs: &[Aabb], numbers: &[u32]);
 }
 
-impl CellLists for Lists {
+impl CellLists for EndpointLists {
     const LOCAL_SHARE: usize = 12;
     const CHANGE_WORK: u64 = 20;
 
-    fn rebuild(
-        &mut self,
-        aabbs: &[Aabb],
-        count: u32,
-        _first: usize,
-        _chunk: Option<usize>,
-        _scratch: &mut Scratch,
-    ) {
-        Lists::rebuild(self, aabbs, 0..count);
+    fn rebuild(&mut self, aabbs: &[Aabb], _: (usize, Option<usize>), _: &mut CellScratch) {
+        EndpointLists::rebuild(self, aabbs, 0..aabbs.len() as u32);
     }
 
     fn follow(
         &mut self,
-        changes: CellChanges<'_>,
-        judge: Judge<'_>,
-        view: CellView<'_>,
-        local: bool,
-        scratch: &mut Scratch,
+        step: CellStep<'_>,
+        scratch: &mut CellScratch,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        let CellChanges { dropped, fresh, moved } = changes;
-        if dropped.is_empty() && fresh.is_empty() {
-            if local {
-                return self.sort_local(judge.then(), moved, &judge, sink);
-            }
-            return self.sort_global(&judge, sink);
+    ) -> Result<(), FollowError> {
+        let CellStep { changes, judge, scope, local } = step;
+        if changes.removed.is_empty() && changes.inserted.is_empty() {
+            return if local {
+                self.sort_local(changes.moved, &judge, sink)
+            } else {
+                self.sort_global(&judge, sink)
+            };
         }
-        let Scratch { batch, fresh: ascending, endpoints, .. } = scratch;
-        ascending.clear();
-        ascending.extend_from_slice(fresh);
-        ascending.sort_unstable();
-        batch.prepare(judge.then(), dropped, judge.now(), fresh);
-        let judge = judge.within(CellView { fresh: ascending, ..view });
+        let CellScratch { batch, inserted, endpoints, .. } = scratch;
+        inserted.clear();
+        inserted.extend_from_slice(changes.inserted);
+        inserted.sort_unstable();
+        batch.prepare(judge.then(), judge.now(), changes);
+        let judge = judge.within(scope.with_inserted(inserted));
         // One spare list serves all cells of a worker.
         std::mem::swap(&mut self.spare, endpoints);
         let result = self.sort_batch(batch, &judge, sink);
@@ -224,11 +198,11 @@ impl CellLists for Lists {
     }
 
     fn bytes(&self) -> usize {
-        Lists::bytes(self)
+        EndpointLists::bytes(self)
     }
 
     fn validate(&self, aabbs: &[Aabb], numbers: &[u32]) {
-        Lists::validate(self, aabbs, numbers.iter().copied());
+        EndpointLists::validate(self, aabbs, numbers.iter().copied());
     }
 }
 
@@ -239,32 +213,20 @@ impl CellLists for SegmentedLists {
     fn rebuild(
         &mut self,
         aabbs: &[Aabb],
-        count: u32,
-        first: usize,
-        chunk: Option<usize>,
-        scratch: &mut Scratch,
+        (first, chunk): (usize, Option<usize>),
+        scratch: &mut CellScratch,
     ) {
-        SegmentedLists::rebuild(self, aabbs, 0..count, first, chunk, &mut scratch.endpoints);
+        let slots = 0..aabbs.len() as u32;
+        SegmentedLists::rebuild(self, aabbs, slots, first, chunk, &mut scratch.endpoints);
     }
 
     fn follow(
         &mut self,
-        changes: CellChanges<'_>,
-        judge: Judge<'_>,
-        _view: CellView<'_>,
-        local: bool,
-        _scratch: &mut Scratch,
+        step: CellStep<'_>,
+        _: &mut CellScratch,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        for &number in changes.dropped {
-            self.remove(number, &judge.then()[number as usize], &judge, sink)?;
-        }
-        if local {
-            self.sort_local(judge.then(), changes.moved, &judge, sink)?;
-        } else {
-            self.sort_global(&judge, sink)?;
-        }
-        changes.fresh.iter().try_for_each(|&number| self.insert(number, &judge, sink))
+    ) -> Result<(), FollowError> {
+        SegmentedLists::follow(self, step.changes, step.local, &step.judge, sink)
     }
 
     fn fetch(&self) {

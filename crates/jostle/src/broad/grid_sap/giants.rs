@@ -1,20 +1,20 @@
 //! [`Giants`]: boxes that touch too many cells are kept apart and tested one by one.
 //!
-//! There are few of them: [`plan`](super::plan) sees to it. A pair is theirs if one of its boxes
-//! is a giant: now, if it begins; in the past, if it ends. All other pairs are the cells'.
+//! There are few of them; `plan.rs` sees to that. A pair is theirs if one of its boxes is a giant:
+//! now, if the pair begins; in the previous step, if it ends. All other pairs are the cells'.
 
 use crate::boxes::Boxes;
-use crate::broad::past::{EventSink, Judge, Stop};
+use crate::broad::persistent::{EventSink, FollowError, PairJudge};
 
-/// The giants of now and of the past, ascending.
-#[derive(Debug, Default)]
-pub struct Giants {
+/// The current and the previous giants, ascending.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Giants {
     now: Vec<u32>,
     then: Vec<u32>,
 }
 
 impl Giants {
-    /// Forgets all.
+    /// Removes all.
     pub fn clear(&mut self) {
         self.now.clear();
         self.then.clear();
@@ -36,7 +36,7 @@ impl Giants {
         self.then.clone_from(&self.now);
     }
 
-    /// True where a box is a giant now.
+    /// Returns true if a box is a giant now.
     #[inline]
     pub fn contains(&self, slot: u32) -> bool {
         !self.now.is_empty() && self.now.binary_search(&slot).is_ok()
@@ -48,8 +48,8 @@ impl Giants {
         let changes = boxes.changes();
         let changed = || changes.inserted().iter().chain(changes.moved()).map(|id| id.get());
         if !self.now.is_empty() {
-            // Of the old ones those that are there and still giants: the changed ones among them
-            // are asked again, which gives the same answer for the others.
+            // Keeps those that are there and still giants; for those that did not change, asking
+            // gives the same answer as before.
             self.now
                 .retain(|&slot| !boxes.aabbs()[slot as usize].min[0].is_nan() && is_giant(slot));
         }
@@ -62,7 +62,7 @@ impl Giants {
         self.now.sort_unstable();
     }
 
-    /// True where there is nothing to do in a step.
+    /// Returns true if there is nothing to do in a step.
     pub fn are_none(&self) -> bool {
         self.now.is_empty() && self.then.is_empty()
     }
@@ -71,21 +71,21 @@ impl Giants {
     pub fn report(
         &self,
         changed: &[u32],
-        judge: &Judge<'_>,
+        judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), FollowError> {
         let slots = judge.now().len() as u32;
         let (began, ended) = (Meeting::new(&self.now, changed), Meeting::new(&self.then, changed));
         let (mut tests, mut result) = (0, Ok(()));
         ended.each(slots, |one, other| {
             tests += 1;
-            if judge.ended(one, other) && ended.speaks(one, other) {
+            if judge.ended(one, other) && ended.reports(one, other) {
                 sink.end(one, other);
             }
         });
         began.each(slots, |one, other| {
             tests += 1;
-            if result.is_ok() && judge.began(one, other) && began.speaks(one, other) {
+            if result.is_ok() && judge.began(one, other) && began.reports(one, other) {
                 result = sink.begin(one, other);
             }
         });
@@ -125,9 +125,9 @@ impl<'a> Meeting<'a> {
         }
     }
 
-    /// Whether the first of the two, a giant, is the one to speak: a changed giant for an
-    /// unchanged one, and the smaller one of two changed ones.
-    fn speaks(&self, giant: u32, other: u32) -> bool {
+    /// Returns true if the first of the two, a giant, reports the pair: a changed giant rather than
+    /// an unchanged one, and the smaller one of two changed ones.
+    fn reports(&self, giant: u32, other: u32) -> bool {
         let rival = self.giants.binary_search(&other).is_ok() && self.has_changed(other);
         !rival || self.has_changed(giant) && giant < other
     }

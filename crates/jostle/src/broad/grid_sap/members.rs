@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::aabb::{Aabb, NO_BOX};
+use crate::broad::persistent::ListChanges;
 use crate::simd::prefetch::prefetch_later;
 
-use super::cell::CellChanges;
+/// Hashes slots. Fixed, so that nothing differs from run to run.
+#[derive(Clone, Debug, Default)]
+struct SlotHasher(u64);
 
-/// Spreads slots over a table. Fixed, so that nothing differs from run to run.
-#[derive(Debug, Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
+impl Hasher for SlotHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -27,34 +26,34 @@ impl Hasher for Spread {
     }
 }
 
-/// The boxes of a cell by number: their slots, and their bounds before and now.
-#[derive(Debug, Default)]
-pub struct Members {
+/// The boxes of a cell by number: their slots, and their previous and current bounds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Members {
     slots: Vec<u32>,
     then: Vec<Aabb>,
     now: Vec<Aabb>,
     /// Numbers that are not in use.
     free: Vec<u32>,
-    numbers: HashMap<u32, u32, BuildHasherDefault<Spread>>,
+    numbers: HashMap<u32, u32, BuildHasherDefault<SlotHasher>>,
 }
 
 /// Changes of a cell by number.
-#[derive(Debug, Default)]
-pub struct Numbered {
-    dropped: Vec<u32>,
-    fresh: Vec<u32>,
+#[derive(Clone, Debug, Default)]
+pub(super) struct NumberedChanges {
+    removed: Vec<u32>,
+    inserted: Vec<u32>,
     moved: Vec<u32>,
 }
 
-impl Numbered {
+impl NumberedChanges {
     /// The changes.
-    pub fn changes(&self) -> CellChanges<'_> {
-        CellChanges { dropped: &self.dropped, fresh: &self.fresh, moved: &self.moved }
+    pub fn changes(&self) -> ListChanges<'_> {
+        ListChanges { removed: &self.removed, inserted: &self.inserted, moved: &self.moved }
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        (self.dropped.capacity() + self.fresh.capacity() + self.moved.capacity()) * 4
+        (self.removed.capacity() + self.inserted.capacity() + self.moved.capacity()) * 4
     }
 }
 
@@ -69,23 +68,23 @@ impl Members {
         &self.slots
     }
 
-    /// Bounds of the past by number.
+    /// Previous bounds by number.
     pub fn then(&self) -> &[Aabb] {
         &self.then
     }
 
-    /// Bounds of now by number.
+    /// Current bounds by number.
     pub fn now(&self) -> &[Aabb] {
         &self.now
     }
 
-    /// Asks for the memory of all bounds.
+    /// Prefetches all bounds.
     pub fn fetch(&self) {
         prefetch_later(&self.then);
         prefetch_later(&self.now);
     }
 
-    /// Bytes held; the table is guessed at one byte an entry beside the entries.
+    /// Bytes held; the table is guessed at one byte an entry in addition to the entries.
     pub fn bytes(&self) -> usize {
         let (bounds, table) = (self.then.capacity() + self.now.capacity(), self.numbers.capacity());
         (self.slots.capacity() + self.free.capacity()) * 4
@@ -105,21 +104,21 @@ impl Members {
         self.numbers.extend(slots.iter().zip(0..).map(|(&slot, number)| (slot, number)));
     }
 
-    /// Gives numbers to the boxes that come, finds those of the others, and takes over the bounds
-    /// of now. A box that leaves and comes has two numbers until [`settle`](Members::settle).
+    /// Gives numbers to the boxes that come, finds those of the others, and takes over the current
+    /// bounds. A box that leaves and comes has two numbers until [`settle`](Members::settle).
     pub fn number(
         &mut self,
-        changes: CellChanges<'_>,
-        past: &[Aabb],
+        changes: ListChanges<'_>,
+        previous: &[Aabb],
         aabbs: &[Aabb],
-        numbered: &mut Numbered,
+        numbered: &mut NumberedChanges,
     ) {
-        let Numbered { dropped, fresh, moved } = numbered;
-        dropped.clear();
-        for &slot in changes.dropped {
+        let NumberedChanges { removed, inserted, moved } = numbered;
+        removed.clear();
+        for &slot in changes.removed {
             let number = self.numbers.remove(&slot).expect("a box that leaves was there");
             self.now[number as usize] = aabbs[slot as usize];
-            dropped.push(number);
+            removed.push(number);
         }
         moved.clear();
         for &slot in changes.moved {
@@ -127,9 +126,9 @@ impl Members {
             self.now[number as usize] = aabbs[slot as usize];
             moved.push(number);
         }
-        fresh.clear();
-        for &slot in changes.fresh {
-            fresh.push(self.add(slot, past[slot as usize], aabbs[slot as usize]));
+        inserted.clear();
+        for &slot in changes.inserted {
+            inserted.push(self.add(slot, previous[slot as usize], aabbs[slot as usize]));
         }
     }
 
@@ -147,19 +146,20 @@ impl Members {
         number
     }
 
-    /// Ends a step: what is now becomes the past, and the numbers of boxes that left are free.
-    pub fn settle(&mut self, numbered: &Numbered) {
-        for &number in numbered.moved.iter().chain(&numbered.fresh) {
+    /// Ends a step: the current bounds become the previous ones, and the numbers of boxes that left
+    /// are free.
+    pub fn settle(&mut self, numbered: &NumberedChanges) {
+        for &number in numbered.moved.iter().chain(&numbered.inserted) {
             self.then[number as usize] = self.now[number as usize];
         }
-        for &number in &numbered.dropped {
+        for &number in &numbered.removed {
             self.then[number as usize] = NO_BOX;
             self.now[number as usize] = NO_BOX;
             self.free.push(number);
         }
     }
 
-    /// Panics where these are not the boxes of the cell. Returns their numbers.
+    /// Panics if these are not the boxes of the cell. Returns their numbers.
     pub fn validate(&self, aabbs: &[Aabb], slots: &[u32]) -> Vec<u32> {
         assert_eq!(self.count(), slots.len(), "a cell has other boxes than it should");
         let number = |slot: &u32| {

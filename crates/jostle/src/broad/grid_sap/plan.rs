@@ -1,4 +1,4 @@
-//! Chooses the [`Grid`] for a set of boxes.
+//! Chooses the [`UniformGrid`] for a set of boxes.
 //!
 //! The grid spans the middle of a sample of the boxes, on the axes with spread, with cells as
 //! near to cubes as the spans allow and a given number of boxes in each. Then cells are made
@@ -6,12 +6,11 @@
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::broad::persistent::way;
-
-use super::grid::Grid;
+use crate::broad::persistent::displacement;
+use crate::broad::shared::uniform_grid::UniformGrid;
 
 /// A box that touches more cells than this is a giant and is kept apart.
-pub const GIANT: u64 = 27;
+pub(super) const GIANT: u64 = 27;
 
 /// Boxes of the sample.
 const SAMPLE: usize = 1024;
@@ -20,28 +19,33 @@ const SAMPLE: usize = 1024;
 const MOST_ENTRIES: f64 = 2.0;
 
 /// The most giants: each is tested against every box that changes.
-pub fn most_giants(boxes: usize) -> usize {
+pub(super) fn most_giants(boxes: usize) -> usize {
     16 + boxes.isqrt() / 4
 }
 
 /// The grid for some boxes, and what is known about it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Plan {
+pub(super) struct Plan {
     /// The grid.
-    pub grid: Grid,
-    /// How far a box may move on each axis before it is taken out and put in again: an eighth of
-    /// a cell, which is some dozens of swaps.
+    pub grid: UniformGrid,
+    /// How far a box may move on each axis before it is removed and inserted again: an eighth of a
+    /// cell, which is some dozens of swaps.
     pub reach: [f32; 3],
     /// The number of boxes it was made for.
     pub boxes: usize,
 }
 
 impl Plan {
-    /// True for a move that is better made by taking the box out and putting it in.
+    /// Returns true if a move is better made by removing the box and inserting it again.
     #[inline]
     pub fn leaps(&self, then: &Aabb, now: &Aabb) -> bool {
-        // Either end may go as far; together they go twice as far unless the box grows.
-        (0..3).any(|axis| way(then, now, axis) > 2.0 * self.reach[axis])
+        // Either endpoint may go this far; together they go twice as far unless the box grows.
+        (0..3).any(|axis| displacement(then, now, axis) > self.leap(axis))
+    }
+
+    /// How far the two endpoints of a box may move together before it is removed and inserted.
+    pub fn leap(&self, axis: usize) -> f32 {
+        2.0 * self.reach[axis]
     }
 
     /// The width of a cell; infinite on an axis that is not divided because it has no spread.
@@ -51,12 +55,12 @@ impl Plan {
 }
 
 /// The plan for these boxes with about `target` of them in a cell.
-pub fn choose(boxes: &Boxes, target: usize, scratch: &mut Vec<f32>) -> Plan {
+pub(super) fn choose(boxes: &Boxes, target: usize, scratch: &mut Vec<f32>) -> Plan {
     let Some((low, high)) = span(boxes, scratch) else { return Plan::default() };
     let mut cells = boxes.len() as f64 / target.max(1) as f64;
-    let mut grid = Grid::default();
+    let mut grid = UniformGrid::default();
     while cells > 1.5 {
-        let wanted = Grid::new(low, high, dims(&low, &high, cells));
+        let wanted = UniformGrid::new(low, high, dims(&low, &high, cells));
         if suits(&wanted, boxes) {
             grid = wanted;
             break;
@@ -107,8 +111,8 @@ fn dims(low: &[f32; 3], high: &[f32; 3], cells: f64) -> [u32; 3] {
     }
 }
 
-/// Whether boxes touch few cells of the grid and giants are few.
-fn suits(grid: &Grid, boxes: &Boxes) -> bool {
+/// Returns true if boxes touch few cells of the grid and giants are few.
+fn suits(grid: &UniformGrid, boxes: &Boxes) -> bool {
     let (mut entries, mut giants) = (0, 0);
     for id in boxes.ids() {
         let count = grid.range(&boxes.aabbs()[id.index()]).count();

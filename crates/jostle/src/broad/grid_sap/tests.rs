@@ -1,15 +1,18 @@
 use super::*;
-use crate::broad::BroadPhase;
-use crate::broad::sap::tests::follow_history;
+use crate::aabb::Aabb;
+use crate::boxes::Boxes;
+use crate::broad::contract::BroadPhase;
+use crate::broad::persistent::history::follow_history;
 use crate::filter::Filter;
+use crate::pair::PairBuffer;
 
-fn histories<L: CellLists>() {
+fn histories<G: BroadPhase>(build: impl Fn(GridOptions) -> G) {
     for sort in [Sort::Auto, Sort::Local, Sort::Global] {
         for (boxes_per_cell, may_rebuild) in [(2, false), (5, true), (300, false)] {
             let options = GridOptions { boxes_per_cell, sort, chunk: Some(5), may_rebuild };
             let (mut events, mut deltas) = (0, 0);
             for seed in 0..40 {
-                let mut grid = GridOf::<L>::with_options(&Workers::one(), options);
+                let mut grid = build(options);
                 let start = [0, 3, 40, 120][seed as usize % 4];
                 let (steps, seen) = follow_history(&mut grid, seed, 40, start, seed % 2 == 0);
                 deltas += steps;
@@ -23,16 +26,16 @@ fn histories<L: CellLists>() {
 
 #[test]
 fn histories_with_sap_cells_agree_with_testing_all_pairs() {
-    histories::<Lists>();
+    histories(|options| GridSap::with_options(&Workers::one(), options));
 }
 
 #[test]
 fn histories_with_segmented_cells_agree_with_testing_all_pairs() {
-    histories::<SegmentedLists>();
+    histories(|options| GridSegmentedSap::with_options(&Workers::one(), options));
 }
 
-/// A grid that was planned for few boxes is planned anew when many have come, without being told
-/// to begin anew.
+/// A grid that was planned for few boxes is planned again when many have been inserted, without
+/// finding all pairs.
 #[test]
 fn the_grid_grows_with_the_boxes() {
     let options = GridOptions { boxes_per_cell: 10, may_rebuild: false, ..GridOptions::default() };

@@ -72,8 +72,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
-use crate::broad::groups::Groups;
-use crate::broad::{BroadPhase, Report};
+use crate::broad::contract::{BroadPhase, Report};
+use crate::broad::shared::groups::Groups;
 use crate::error::{Error, LimitReached};
 use crate::pair::{BoxId, Lane, PairBuffer};
 use crate::par::Workers;
@@ -108,7 +108,7 @@ fn most_columns(boxes: usize) -> f64 {
 }
 
 /// See the [module](self).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct GridSweep {
     workers: Workers,
     level: Level,

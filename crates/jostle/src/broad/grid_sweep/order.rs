@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::Entry;
 use super::plan::{Plan, Scale};
 use crate::aabb::Aabb;
-use crate::broad::groups::Groups;
+use crate::broad::shared::groups::Groups;
 use crate::simd::column::{Column, Slots};
 
 /// Places in a column that is ordered by group, then by a key of the lower sweep bound.
@@ -22,7 +22,7 @@ pub(super) trait Order {
 }
 
 /// The key is the number of a bucket. Linear time, and exact enough where boxes spread evenly.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Buckets {
     scale: Scale,
     /// Buckets of one group.
@@ -137,7 +137,7 @@ impl Order for Buckets {
 }
 
 /// The key is the lower bound itself. For boxes that crowd where buckets are too coarse.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sorted {
     /// Where each group ends.
     ends: Vec<usize>,

@@ -151,7 +151,7 @@ struct Range {
 }
 
 /// A sample of the boxes and what it shows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Survey {
     sample: Vec<Aabb>,
     corners: Vec<f32>,

@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::share::Share;
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::broad::groups::Groups;
+use crate::broad::shared::groups::Groups;
 use crate::par::Workers;
 use crate::simd::column::Column;
 
@@ -19,7 +19,7 @@ use crate::simd::column::Column;
 const FEW: usize = 32;
 
 /// The still boxes of one column.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RestColumn {
     pub buckets: Buckets,
     pub column: Column,
@@ -45,7 +45,7 @@ impl RestColumn {
 }
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rest {
     /// Whether the box of a slot is still, as of the last update.
     still: Vec<bool>,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::order::{Buckets, Order};
-use crate::broad::groups::Groups;
+use crate::broad::shared::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::{Lane, Pair};
@@ -14,7 +14,7 @@ use crate::simd::column::{Column, Level, PADDING};
 const BLOCK: u64 = (Lane::MAX_ROOM - PADDING) as u64;
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Runs {
     begins: Vec<u32>,
     ends: Vec<u32>,

@@ -18,7 +18,7 @@ const MOST_ENTRIES: usize = 4;
 const MARK_BITS: u32 = 2;
 
 /// The columns are too narrow for the boxes: the share ran out of room.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Overfull;
 
 /// A box is to go to a column.
@@ -30,7 +30,7 @@ pub(super) struct Ticket {
 }
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Share {
     /// Where each column ends in `entries`.
     ends: Vec<u32>,

@@ -12,7 +12,7 @@ use super::rest::RestColumn;
 use super::runs::{Across, Runs};
 use super::share::{Share, Ticket};
 use super::{Entry, most_columns};
-use crate::broad::groups::Groups;
+use crate::broad::shared::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::Lane;
@@ -39,7 +39,7 @@ pub(super) struct Frame<'a> {
 }
 
 /// The scratch memory of a worker, and what it counted.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Strip {
     entries: Vec<Entry>,
     keys: Vec<u32>,
@@ -56,7 +56,7 @@ pub(super) struct Strip {
 }
 
 /// A column divided again.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Division {
     survey: Survey,
     tickets: Vec<Ticket>,

@@ -13,9 +13,9 @@ use std::ops::Range;
 
 use crate::aabb::{Aabb, NO_BOX};
 use crate::boxes::Boxes;
-use crate::broad::groups::Groups;
 use crate::broad::hash_grid::grid::Grid;
 use crate::broad::hash_grid::table::{Entry, NONE};
+use crate::broad::shared::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::{BoxId, Lane, Pair};
@@ -28,7 +28,7 @@ const BLOCKS_PER_BOX: f64 = 16.0;
 
 /// The boxes that changed, as they were: first those that went, then those that moved, then
 /// those that came.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Changed {
     list: Vec<(u32, Aabb)>,
     /// Place in the list by slot; [`NONE`] for boxes that did not change.

@@ -5,8 +5,8 @@
 //! before can reach it any more.
 
 use crate::aabb::Aabb;
-use crate::broad::groups::Groups;
 use crate::broad::hash_grid::table::{Entry, Table};
+use crate::broad::shared::groups::Groups;
 use crate::error::LimitReached;
 
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ struct Giant {
     place: u32,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Giants {
     /// Their places among the entries; each entry knows its place here.
     pub places: Vec<u32>,

@@ -2,15 +2,15 @@
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::broad::groups::Groups;
 use crate::broad::hash_grid::giants::Giants;
 use crate::broad::hash_grid::lattice::{Layout, Sheet};
 use crate::broad::hash_grid::table::{Entry, NO_SHEET, NONE, Table};
 use crate::broad::hash_grid::tune::{self, Cells};
+use crate::broad::shared::groups::Groups;
 use crate::error::LimitReached;
 
 /// A box and all it may be tested against.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Grid {
     pub table: Table,
     pub layout: Layout,

@@ -63,9 +63,10 @@ pub(super) mod tune;
 use std::ops::Range;
 
 use crate::boxes::{Boxes, Follower};
-use crate::broad::groups::Groups;
-use crate::broad::tasks::{GroupWatch, in_tasks};
-use crate::broad::{BroadPhase, Report};
+use crate::broad::contract::{BroadPhase, Report};
+use crate::broad::shared::groups::GroupFollower;
+use crate::broad::shared::groups::Groups;
+use crate::broad::shared::tasks::in_tasks;
 use crate::error::{Error, LimitReached};
 use crate::filter::Filter;
 use crate::pair::{Lane, PairBuffer};
@@ -87,12 +88,12 @@ pub struct Options {
 }
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct HashGrid {
     workers: Workers,
     options: Options,
     grid: Grid,
-    watch: GroupWatch,
+    watch: GroupFollower,
     changed: Changed,
     follower: Follower,
     /// Relinks at the last look at the crowding, and what it was after building.

@@ -38,7 +38,7 @@ impl Entry {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     pub entries: Vec<Entry>,
     heads: Vec<u32>,

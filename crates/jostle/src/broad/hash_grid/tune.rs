@@ -1,15 +1,9 @@
 //! Which axes are cut, how fine the finest cells are, and in which order boxes lie in memory.
 //! Nothing here decides what is found, only how fast.
 
-use crate::aabb::Aabb;
 use crate::broad::hash_grid::lattice::{Layout, Sheet, fitting_exponent, largest_extent};
 use crate::broad::hash_grid::table::{Entry, Table};
-
-/// How many boxes are looked at to choose the axes.
-const SAMPLE: usize = 1024;
-
-/// An axis is cut where the boxes' lower corners spread over more than so many median extents.
-const WORTH_CUTTING: f64 = 2.0;
+use crate::broad::shared::axes::worthwhile_spread;
 
 /// The finest cells are as large as they can be with a mean list of this length. Coarser cells
 /// mean more tests, finer ones more levels and more cells to look into.
@@ -51,34 +45,6 @@ pub(super) fn layout(table: &mut Table, cells: Cells) -> Layout {
             Layout { axes, finest: only, coarsest: only }
         }
     }
-}
-
-/// Where the lower corners begin along an axis and how far they spread; the spread is zero where
-/// cutting would not tell boxes apart. Some strays at each end do not count.
-pub(in crate::broad) fn worthwhile_spread<'a>(
-    aabbs: impl ExactSizeIterator<Item = &'a Aabb>,
-    axis: usize,
-) -> (f64, f64) {
-    let step = aabbs.len().div_ceil(SAMPLE).max(1);
-    let finite = |bound: f32| f64::from(bound.clamp(f32::MIN, f32::MAX));
-    let mut corners = [0.0; SAMPLE];
-    let mut extents = [0.0; SAMPLE];
-    let mut count = 0;
-    // Slots without a box hold NaN.
-    for aabb in aabbs.step_by(step).filter(|aabb| !aabb.min[axis].is_nan()) {
-        corners[count] = finite(aabb.min[axis]);
-        extents[count] = finite(aabb.max[axis]) - corners[count];
-        count += 1;
-    }
-    if count == 0 {
-        return (0.0, 0.0);
-    }
-    let (corners, extents) = (&mut corners[..count], &mut extents[..count]);
-    corners.sort_unstable_by(f64::total_cmp);
-    extents.sort_unstable_by(f64::total_cmp);
-    let low = corners[count / 50];
-    let spread = corners[count - 1 - count / 50] - low;
-    (low, if spread > WORTH_CUTTING * extents[count / 2] { spread } else { 0.0 })
 }
 
 /// The coarsest cells in which the boxes do not crowd, by bisection.

@@ -21,7 +21,7 @@
 //!
 //! Departures from the textbook: a node is split only when it is crowded, so that sparse regions
 //! do not grow chains of nodes; the tree is not along axes without spread; boxes are kept in one
-//! tree for each of the [`Groups`](crate::broad::groups::Groups) that filters make, and trees that
+//! tree for each of the [`Groups`](crate::broad::shared::groups::Groups) that filters make, and trees that
 //! cannot pair never meet; the root has no bounds, and the tree is built anew when too many boxes
 //! are left in it. Bounds of cells are compared with boxes when a box is put in, and the same
 //! bounds are used in the search, so rounding loses nothing.
@@ -31,9 +31,10 @@ mod tree;
 use std::ops::Range;
 
 use crate::boxes::{Boxes, Follower};
-use crate::broad::hash_grid::tune::worthwhile_spread;
-use crate::broad::tasks::{GroupWatch, in_tasks};
-use crate::broad::{BroadPhase, Report};
+use crate::broad::contract::{BroadPhase, Report};
+use crate::broad::shared::axes::worthwhile_spread;
+use crate::broad::shared::groups::GroupFollower;
+use crate::broad::shared::tasks::in_tasks;
 use crate::error::{Error, LimitReached};
 use crate::pair::{Lane, PairBuffer};
 use crate::par::Workers;
@@ -42,11 +43,11 @@ pub use tree::DEEPEST;
 use tree::{Cube, Tree};
 
 /// See the [module](self).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Octree {
     workers: Workers,
     tree: Tree,
-    watch: GroupWatch,
+    watch: GroupFollower,
     /// For each group the groups it may pair with, one bit each.
     partners: Vec<u32>,
     follower: Follower,

@@ -129,7 +129,7 @@ struct Link {
 
 const NO_LINK: Link = Link { node: NONE, next: NONE, prev: NONE };
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     /// The first nodes are the roots, one for each group.
     nodes: Vec<Node>,

@@ -12,8 +12,7 @@
 //! a checkpoint set only if it is in it.
 
 use crate::aabb::Aabb;
-use crate::broad::endpoint::Endpoint;
-use crate::broad::past::Stop;
+use crate::broad::persistent::{Endpoint, FollowError};
 use crate::simd::prefetch::prefetch_later;
 use crate::simd::probe::Probe;
 
@@ -25,8 +24,8 @@ pub(super) struct Chunk {
 }
 
 /// A sorted list of endpoints in chunks. See the [module](self).
-#[derive(Debug, Default)]
-pub struct SegmentedList {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SegmentedList {
     /// Most endpoints in a chunk: a power of two.
     pub(super) capacity: usize,
     /// The chunks' endpoints, `capacity` for each.
@@ -48,7 +47,7 @@ pub struct SegmentedList {
 }
 
 /// The place of an endpoint: of its chunk in the directory, and within the chunk.
-pub type Spot = (u32, u32);
+pub(super) type Spot = (u32, u32);
 
 impl SegmentedList {
     /// Fills the list with sorted endpoints. `aabbs` are the bounds they come from.
@@ -145,7 +144,7 @@ impl SegmentedList {
     }
 
     /// Asks for the memory of the list.
-    pub(crate) fn fetch(&self) {
+    pub fn fetch(&self) {
         (0..self.chunks.len()).for_each(|place| prefetch_later(self.run(place)));
         prefetch_later(&self.hints);
     }
@@ -193,8 +192,8 @@ impl SegmentedList {
         &self,
         [lower, upper]: [Endpoint; 2],
         bounds: &[Aabb],
-        mut meet: impl FnMut(u32) -> Result<(), Stop>,
-    ) -> Result<u64, Stop> {
+        mut meet: impl FnMut(u32) -> Result<(), FollowError>,
+    ) -> Result<u64, FollowError> {
         debug_assert!(self.checkpoints, "only lists with checkpoints can be searched");
         if self.chunks.is_empty() {
             return Ok(0);
@@ -276,7 +275,7 @@ impl SegmentedList {
     // ---- Boxes that come and go -------------------------------------------------------------
 
     /// Puts in both ends of a box. `aabbs` are the bounds the list is sorted by.
-    pub fn insert(&mut self, lower: Endpoint, upper: Endpoint, aabbs: &[Aabb], axis: usize) {
+    pub fn insert(&mut self, [lower, upper]: [Endpoint; 2], aabbs: &[Aabb], axis: usize) {
         if self.chunks.is_empty() {
             self.rebuild(&[lower, upper], aabbs, axis, self.capacity, self.checkpoints);
             return;
@@ -329,7 +328,7 @@ impl SegmentedList {
     }
 
     /// Takes out both ends of a box.
-    pub fn remove(&mut self, lower: Endpoint, upper: Endpoint) {
+    pub fn remove(&mut self, [lower, upper]: [Endpoint; 2]) {
         if self.checkpoints {
             let (first, last) = (self.chunk_of(lower), self.chunk_of(upper));
             for place in first + 1..=last {

@@ -1,17 +1,18 @@
 //! [`SegmentedLists`]: the chunked lists of three axes, and the operations on whole boxes.
 //!
-//! The lists know nothing of how boxes are chosen: [`SegmentedSap`](super::SegmentedSap) keeps one
-//! for the world, the [grid](crate::broad::grid_sap) one for each cell.
+//! The lists do not know how boxes were chosen: [`SegmentedSap`](super::SegmentedSap) keeps one set
+//! for the world, [`grid_sap`](crate::broad::grid_sap) one for each cell.
 //!
-//! A step takes out what goes (while the lists are sorted by the bounds of the past), sorts what
-//! moved, and puts in what comes (when the lists are sorted by the bounds of now). Boxes that are
-//! taken out or put in meet whatever is there at that moment, so each of their pairs is met once
-//! at either end, and the [`Judge`] compares the bounds before and now. Pairs of which neither box
-//! comes or goes change by exchanges alone.
+//! A step removes boxes (while the lists are sorted by the previous bounds), sorts what moved, and
+//! inserts boxes (when the lists are sorted by the current bounds). Boxes that are removed or
+//! inserted meet whatever is there at that moment, so each of their pairs is met once in either
+//! bounds, and the [`PairJudge`] compares the two. Pairs of which neither box is removed or inserted
+//! change by swaps alone.
 
 use crate::aabb::Aabb;
-use crate::broad::endpoint::{Endpoint, fill_sorted};
-use crate::broad::past::{EventSink, Judge, Stop};
+use crate::broad::persistent::{
+    AxisSort, Endpoint, EventSink, FollowError, ListChanges, PairJudge, fill_sorted,
+};
 use crate::simd::widest::{Work, widest};
 
 use super::list::SegmentedList;
@@ -20,31 +21,31 @@ use super::sorting::Moves;
 /// Endpoints of a chunk unless the checkpoint sets are large. With 3 000 boxes 256 costs 2 to 8 %
 /// more, 128 costs 15 %, 64 costs 25 % and 32 costs 45 %; with twenty boxes that come or go in a
 /// step, 128 to 512 cost the same.
-pub const CHUNK: usize = 512;
+pub(super) const CHUNK: usize = 512;
 
 /// Endpoints of a chunk in lists of a few hundred boxes, which would have two or three large ones.
 const SMALL_CHUNK: usize = 128;
 
-/// Lists up to so many endpoints have small chunks.
+/// Lists of up to this many endpoints have small chunks.
 const SMALL: usize = 2048;
 
-/// So many moved boxes are looked up at a time; their ends stay in the nearest cache.
+/// How many moved boxes are looked up at a time; their endpoints stay in the nearest cache.
 const BLOCK: usize = 256;
 
 /// Chunked lists of a set of boxes, one for each axis.
-#[derive(Debug, Default)]
-pub struct SegmentedLists {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SegmentedLists {
     /// By axis, not by precedence.
     axes: [SegmentedList; 3],
     boxes: usize,
-    /// The ends of a block of moved boxes.
+    /// The endpoints of a block of moved boxes.
     moves: Moves,
 }
 
 /// How many endpoints a chunk on the axis with checkpoints should have: as many as boxes are
 /// open at once, so that a search reads as much of the chunk as of the set, all sets together
-/// take about as much memory as the endpoints, and keeping them costs a look at a few entries
-/// per exchange.
+/// take about as much memory as the endpoints, and maintaining them costs a look at a few entries
+/// per swap.
 fn chunk_size(sorted: &[Endpoint]) -> usize {
     let (mut open, mut sum) = (0u64, 0u64);
     for endpoint in sorted {
@@ -64,8 +65,8 @@ fn usual_chunk(sorted: &[Endpoint]) -> usize {
 }
 
 impl SegmentedLists {
-    /// Sorts the ends of these boxes from scratch: O(n log n). Checkpoints are kept on the axis
-    /// `first`. `chunk` is the number of endpoints of a chunk, if it is not to be chosen.
+    /// Sorts the endpoints of these boxes from scratch: O(n log n). Checkpoints are kept on the axis
+    /// `first`. `chunk` is the number of endpoints of a chunk, if it should not be chosen.
     pub fn rebuild(
         &mut self,
         aabbs: &[Aabb],
@@ -103,7 +104,7 @@ impl SegmentedLists {
         self.axes.iter().map(SegmentedList::open_total).sum()
     }
 
-    /// True where the checkpoint sets have grown so much that larger chunks are due.
+    /// Returns true if the checkpoint sets have grown so much that larger chunks are due.
     pub fn wants_larger_chunks(&self) -> bool {
         self.open_total() > 16 * self.boxes + 4096
     }
@@ -113,22 +114,46 @@ impl SegmentedLists {
         self.axes.iter().map(SegmentedList::bytes).sum::<usize>() + self.moves.bytes()
     }
 
-    /// Takes out a box and ends its pairs with the boxes that are left. The lists must be sorted
-    /// by the bounds of the past, of which `then` are this box's.
-    pub fn remove(
+    /// Follows changes: removes boxes, sorts those that moved, `local`ly or by a pass over all
+    /// endpoints, and inserts boxes.
+    pub fn follow(
+        &mut self,
+        changes: ListChanges<'_>,
+        local: bool,
+        judge: &PairJudge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> Result<(), FollowError> {
+        for &slot in changes.removed {
+            self.remove(slot, judge, sink)?;
+        }
+        for place in 0..3 {
+            let (list, moves) = (&mut self.axes[judge.axis(place)], &mut self.moves);
+            let sort = AxisSort { place, judge, sink };
+            if local {
+                widest(LocalSort { list, moves, moved: changes.moved, sort })?;
+            } else {
+                widest(GlobalSort { list, sort })?;
+            }
+        }
+        changes.inserted.iter().try_for_each(|&slot| self.insert(slot, judge, sink))
+    }
+
+    /// Removes a box and ends its pairs with the boxes that are left. The lists must be sorted by
+    /// the previous bounds.
+    fn remove(
         &mut self,
         slot: u32,
-        then: &Aabb,
-        judge: &Judge<'_>,
+        judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), FollowError> {
+        let then = &judge.then()[slot as usize];
         for axis in 0..3 {
-            let (lower, upper) = ends(then, axis, slot);
-            self.axes[axis].remove(lower, upper);
+            self.axes[axis].remove(endpoints(then, axis, slot));
         }
         self.boxes -= 1;
-        let ends = ends(then, judge.axis(0), slot).into();
-        sink.tests += self.axes[judge.axis(0)].candidates(ends, judge.then(), |other| {
+        let first = judge.axis(0);
+        let ends = endpoints(then, first, slot);
+        sink.tests += self.axes[first].candidates(ends, judge.then(), |other| {
             if judge.ended(slot, other) {
                 sink.end(slot, other);
             }
@@ -137,54 +162,27 @@ impl SegmentedLists {
         sink.check_budget()
     }
 
-    /// Puts in a box and begins its pairs with the boxes that are there. The lists must be sorted
-    /// by the bounds of now.
-    pub fn insert(
+    /// Inserts a box and begins its pairs with the boxes that are there. The lists must be sorted
+    /// by the current bounds.
+    fn insert(
         &mut self,
         slot: u32,
-        judge: &Judge<'_>,
+        judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        let now = &judge.now()[slot as usize];
-        let ends_now = ends(now, judge.axis(0), slot).into();
-        sink.tests += self.axes[judge.axis(0)].candidates(ends_now, judge.now(), |other| {
+    ) -> Result<(), FollowError> {
+        let (now, first) = (&judge.now()[slot as usize], judge.axis(0));
+        let ends = endpoints(now, first, slot);
+        sink.tests += self.axes[first].candidates(ends, judge.now(), |other| {
             if judge.began(slot, other) { sink.begin(slot, other) } else { Ok(()) }
         })?;
         for axis in 0..3 {
-            let (lower, upper) = ends(now, axis, slot);
-            self.axes[axis].insert(lower, upper, judge.now(), axis);
+            self.axes[axis].insert(endpoints(now, axis, slot), judge.now(), axis);
         }
         self.boxes += 1;
         sink.check_budget()
     }
 
-    /// Local sort: moves the ends of these boxes alone; `past` holds the bounds that the lists
-    /// are sorted by. O(m log n + swaps) for m boxes.
-    pub fn sort_local(
-        &mut self,
-        past: &[Aabb],
-        moved: &[u32],
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        for place in 0..3 {
-            let (list, moves) = (&mut self.axes[judge.axis(place)], &mut self.moves);
-            widest(LocalSort { list, moves, past, moved, place, judge, sink })?;
-        }
-        Ok(())
-    }
-
-    /// Global sort: takes over every bound of now. O(n + swaps).
-    pub fn sort_global(&mut self, judge: &Judge<'_>, sink: &mut EventSink<'_>) -> Result<(), Stop> {
-        for place in 0..3 {
-            let list = &mut self.axes[judge.axis(place)];
-            widest(GlobalSort { list, place, judge, sink })?;
-        }
-        Ok(())
-    }
-
-    /// Panics where a list is not the sorted list of the ends of these boxes or a checkpoint set
-    /// is wrong.
+    /// Panics if a list is not the sorted endpoints of these boxes or a checkpoint set is wrong.
     pub fn validate(&self, aabbs: &[Aabb], slots: impl Iterator<Item = u32> + Clone) {
         let mut expected = Vec::new();
         for axis in 0..3 {
@@ -195,49 +193,44 @@ impl SegmentedLists {
     }
 }
 
-/// The local sort of one axis.
+/// The local sort of one axis: the endpoints of the moved boxes alone. The list must be sorted by
+/// the previous bounds. O(m log n + swaps) for m boxes.
 struct LocalSort<'w, 'j, 's> {
     list: &'w mut SegmentedList,
     moves: &'w mut Moves,
-    past: &'w [Aabb],
     moved: &'w [u32],
-    place: usize,
-    judge: &'w Judge<'j>,
-    sink: &'w mut EventSink<'s>,
+    sort: AxisSort<'w, 'j, 's>,
 }
 
 impl Work for LocalSort<'_, '_, '_> {
-    type Output = Result<(), Stop>;
+    type Output = Result<(), FollowError>;
 
     #[inline(always)]
-    fn run(self) -> Result<(), Stop> {
-        let LocalSort { list, moves, past, moved, place, judge, sink } = self;
-        for slots in moved.chunks(BLOCK) {
-            moves.look_up(list, past, judge.now(), slots, judge.axis(place));
-            list.relocate(moves, place, judge, sink)?;
+    fn run(mut self) -> Result<(), FollowError> {
+        for slots in self.moved.chunks(BLOCK) {
+            self.moves.look_up(self.list, slots, &self.sort);
+            self.list.relocate(self.moves, &mut self.sort)?;
         }
         Ok(())
     }
 }
 
-/// The global sort of one axis.
+/// The global sort of one axis: takes over all current bounds. O(n + swaps).
 struct GlobalSort<'w, 'j, 's> {
     list: &'w mut SegmentedList,
-    place: usize,
-    judge: &'w Judge<'j>,
-    sink: &'w mut EventSink<'s>,
+    sort: AxisSort<'w, 'j, 's>,
 }
 
 impl Work for GlobalSort<'_, '_, '_> {
-    type Output = Result<(), Stop>;
+    type Output = Result<(), FollowError>;
 
     #[inline(always)]
-    fn run(self) -> Result<(), Stop> {
-        self.list.sort_global(self.place, self.judge, self.sink)
+    fn run(mut self) -> Result<(), FollowError> {
+        self.list.sort_global(&mut self.sort)
     }
 }
 
 #[inline(always)]
-fn ends(aabb: &Aabb, axis: usize, slot: u32) -> (Endpoint, Endpoint) {
-    (Endpoint::lower(aabb, axis, slot), Endpoint::upper(aabb, axis, slot))
+fn endpoints(aabb: &Aabb, axis: usize, slot: u32) -> [Endpoint; 2] {
+    [Endpoint::lower(aabb, axis, slot), Endpoint::upper(aabb, axis, slot)]
 }

@@ -1,14 +1,10 @@
-//! Sorting a [`SegmentedList`] after boxes moved: the local sort of the ends that moved, and the
-//! global sort of all.
+//! Sorting a [`SegmentedList`] after boxes moved: the local sort of the endpoints that moved, and
+//! the global sort of all of them.
 //!
-//! [`Moves`] looks up the ends of many boxes at once; the list then moves them one by one, across
-//! chunks where they go so far, and shows whatever they pass to `Passing`.
+//! [`Moves`] looks up the endpoints of many boxes at once; the list then moves them one by one,
+//! across chunks if they go that far, and shows whatever they pass to [`Passing`].
 
-use crate::aabb::Aabb;
-use crate::broad::endpoint::Endpoint;
-use crate::broad::past::{EventSink, Judge, Stop};
-use crate::broad::sap::lists::sift_left;
-use crate::broad::sap::passing::Passing;
+use crate::broad::persistent::{AxisSort, Endpoint, FollowError, Passing};
 use crate::simd::window::WINDOW;
 
 use super::list::{Chunk, SegmentedList, Spot};
@@ -16,62 +12,45 @@ use super::list::{Chunk, SegmentedList, Spot};
 /// Stands for a hint that was never given.
 const NO_HINT: u32 = u32::MAX;
 
-/// An end of a box that moved: what it was and is, and where it was found.
+/// An endpoint of a box that moved: previous and current value, and where it was found.
 #[derive(Clone, Copy, Debug)]
-pub struct MovedEnd {
+struct MovedEndpoint {
     from: Endpoint,
     to: Endpoint,
     spot: Spot,
 }
 
-impl MovedEnd {
-    #[inline(always)]
-    fn look_up(list: &SegmentedList, from: Endpoint, to: Endpoint) -> MovedEnd {
-        MovedEnd { from, to, spot: list.guess(from) }
-    }
-}
-
-/// The lower and upper ends of boxes that moved on an axis, looked up together and dealt by the way
-/// they go.
+/// The lower and upper endpoints of boxes that moved on an axis, looked up together and grouped by
+/// direction.
 ///
 /// A search waits for each of its steps, but many searches in a row wait at the same time; and the
-/// place that was found is off by little when the turn of the end comes. Which way a box goes is
-/// random, and a branch on it is missed every other time unless they are dealt beforehand.
-#[derive(Debug, Default)]
-pub struct Moves {
-    right: Vec<[MovedEnd; 2]>,
-    left: Vec<[MovedEnd; 2]>,
-    grown: Vec<[MovedEnd; 2]>,
-    shrunk: Vec<[MovedEnd; 2]>,
+/// place that was found is off by little when the turn of the endpoint comes. The direction of a
+/// box is random, and a branch on it is mispredicted every other time unless the boxes are grouped
+/// beforehand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moves {
+    right: Vec<[MovedEndpoint; 2]>,
+    left: Vec<[MovedEndpoint; 2]>,
+    grown: Vec<[MovedEndpoint; 2]>,
+    shrunk: Vec<[MovedEndpoint; 2]>,
 }
 
 impl Moves {
-    /// Looks up the ends of these boxes.
+    /// Looks up the endpoints of these boxes.
     #[inline(always)]
-    pub fn look_up(
-        &mut self,
-        list: &SegmentedList,
-        past: &[Aabb],
-        now: &[Aabb],
-        slots: &[u32],
-        axis: usize,
-    ) {
+    pub fn look_up(&mut self, list: &SegmentedList, slots: &[u32], sort: &AxisSort<'_, '_, '_>) {
         let Moves { right, left, grown, shrunk } = self;
         for list in [&mut *right, left, grown, shrunk] {
             list.clear();
         }
+        let (axis, judge) = (sort.axis(), sort.judge);
         for &slot in slots {
-            let (then, now) = (&past[slot as usize], &now[slot as usize]);
-            let lower = MovedEnd::look_up(
-                list,
-                Endpoint::lower(then, axis, slot),
-                Endpoint::lower(now, axis, slot),
-            );
-            let upper = MovedEnd::look_up(
-                list,
-                Endpoint::upper(then, axis, slot),
-                Endpoint::upper(now, axis, slot),
-            );
+            let (then, now) = (&judge.then()[slot as usize], &judge.now()[slot as usize]);
+            let moved = |from: Endpoint, to| MovedEndpoint { from, to, spot: list.guess(from) };
+            let (from, to) = (Endpoint::lower(then, axis, slot), Endpoint::lower(now, axis, slot));
+            let lower = moved(from, to);
+            let (from, to) = (Endpoint::upper(then, axis, slot), Endpoint::upper(now, axis, slot));
+            let upper = moved(from, to);
             if (lower.to >= lower.from) & (upper.to >= upper.from) {
                 right.push([lower, upper]);
             } else if (lower.to <= lower.from) & (upper.to <= upper.from) {
@@ -87,81 +66,75 @@ impl Moves {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let Moves { right, left, grown, shrunk } = self;
-        let ends = [right, left, grown, shrunk].map(Vec::capacity);
-        ends.iter().sum::<usize>() * size_of::<[MovedEnd; 2]>()
+        let endpoints = [right, left, grown, shrunk].map(Vec::capacity);
+        endpoints.iter().sum::<usize>() * size_of::<[MovedEndpoint; 2]>()
     }
 }
 
 impl SegmentedList {
-    /// Local sort of boxes whose ends were looked up together.
+    /// Local sort of boxes whose endpoints were looked up together.
     #[inline(always)]
-    pub fn relocate(
+    pub(super) fn relocate(
         &mut self,
         moves: &Moves,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        self.hints.resize(judge.now().len(), [NO_HINT; 2]);
-        // The end that gives way goes first, so that a box is never inside out.
+        sort: &mut AxisSort<'_, '_, '_>,
+    ) -> Result<(), FollowError> {
+        self.hints.resize(sort.judge.now().len(), [NO_HINT; 2]);
+        // The endpoint that makes room goes first, so that a box is never inside out.
         for [lower, upper] in &moves.right {
-            self.relocate_end::<true>(upper, place, judge, sink)?;
-            self.relocate_end::<true>(lower, place, judge, sink)?;
+            self.relocate_one::<true>(upper, sort)?;
+            self.relocate_one::<true>(lower, sort)?;
         }
         for [lower, upper] in &moves.left {
-            self.relocate_end::<false>(lower, place, judge, sink)?;
-            self.relocate_end::<false>(upper, place, judge, sink)?;
+            self.relocate_one::<false>(lower, sort)?;
+            self.relocate_one::<false>(upper, sort)?;
         }
         for [lower, upper] in &moves.grown {
-            self.relocate_end::<true>(upper, place, judge, sink)?;
-            self.relocate_end::<false>(lower, place, judge, sink)?;
+            self.relocate_one::<true>(upper, sort)?;
+            self.relocate_one::<false>(lower, sort)?;
         }
         for [lower, upper] in &moves.shrunk {
-            self.relocate_end::<true>(lower, place, judge, sink)?;
-            self.relocate_end::<false>(upper, place, judge, sink)?;
+            self.relocate_one::<true>(lower, sort)?;
+            self.relocate_one::<false>(upper, sort)?;
         }
         Ok(())
     }
 
-    /// Moves one end to where it now belongs, right or left.
+    /// Moves one endpoint to where it now belongs, right or left.
     #[inline(always)]
-    fn relocate_end<const RIGHT: bool>(
+    fn relocate_one<const RIGHT: bool>(
         &mut self,
-        end: &MovedEnd,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
-        let spot = self.find_near(end.from, end.spot);
+        moved: &MovedEndpoint,
+        sort: &mut AxisSort<'_, '_, '_>,
+    ) -> Result<(), FollowError> {
+        let spot = self.find_near(moved.from, moved.spot);
         let spot = if RIGHT {
-            self.sift_right(spot, &mut Passing::rightward(end.to, place, judge, sink))?
+            self.sift_right(spot, &mut sort.rightward(moved.to))?
         } else {
-            self.sift_left(spot, &mut Passing::leftward(end.to, place, judge, sink))?
+            self.sift_left(spot, &mut sort.leftward(moved.to))?
         };
-        self.remember(end.to, spot);
+        self.remember(moved.to, spot);
         Ok(())
     }
 
-    /// Global sort: takes over every bound of now, from the first chunk to the last.
+    /// Global sort: takes over all current bounds, from the first chunk to the last.
     #[inline(always)]
-    pub fn sort_global(
+    pub(super) fn sort_global(
         &mut self,
-        place: usize,
-        judge: &Judge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), Stop> {
+        sort: &mut AxisSort<'_, '_, '_>,
+    ) -> Result<(), FollowError> {
         for chunk in 0..self.chunks.len() {
             let mut from = 0;
             loop {
                 let last = chunk.checked_sub(1).and_then(|before| self.run(before).last());
                 let border = last.copied().unwrap_or_default();
                 let run = self.run_mut(chunk);
-                let stopped = sort_run(run, from, border, place, judge, sink)?;
+                let stopped = sort_run(run, from, border, sort)?;
                 self.firsts[chunk] = run[0];
                 let Some(next) = stopped else { break };
                 from = next;
-                let mut passing = Passing::leftward(self.firsts[chunk], place, judge, sink);
-                self.sift_left((chunk as u32, 0), &mut passing)?;
+                let spot = (chunk as u32, 0);
+                self.sift_left(spot, &mut sort.leftward(self.firsts[chunk]))?;
             }
         }
         Ok(())
@@ -181,7 +154,7 @@ impl SegmentedList {
         &mut self,
         (chunk, at): Spot,
         passing: &mut Passing<'_, '_, '_>,
-    ) -> Result<Spot, Stop> {
+    ) -> Result<Spot, FollowError> {
         let (mut chunk, mut at) = (chunk as usize, at as usize);
         let endpoint = passing.endpoint();
         loop {
@@ -201,7 +174,7 @@ impl SegmentedList {
             if last < endpoint {
                 return Ok((chunk as u32, to as u32));
             }
-            // The last one of the chunk before changes places with it across the border.
+            // The last endpoint of the chunk before swaps with it across the border.
             self.write((chunk, 0), last);
             self.cross(chunk, endpoint, last);
             passing.pass(&[last])?;
@@ -216,7 +189,7 @@ impl SegmentedList {
         &mut self,
         (chunk, at): Spot,
         passing: &mut Passing<'_, '_, '_>,
-    ) -> Result<Spot, Stop> {
+    ) -> Result<Spot, FollowError> {
         let (mut chunk, mut at) = (chunk as usize, at as usize);
         let endpoint = passing.endpoint();
         loop {
@@ -233,7 +206,7 @@ impl SegmentedList {
             if inside || chunk + 1 == self.chunks.len() || self.firsts[chunk + 1] > endpoint {
                 return Ok((chunk as u32, to as u32));
             }
-            // The first one of the next chunk changes places with it across the border.
+            // The first endpoint of the next chunk swaps with it across the border.
             let next = self.firsts[chunk + 1];
             self.write((chunk, to), next);
             self.cross(chunk + 1, next, endpoint);
@@ -243,10 +216,10 @@ impl SegmentedList {
         }
     }
 
-    // ---- Finding ends --------------------------------------------------------------------------
+    // ---- Finding endpoints ---------------------------------------------------------------------
 
-    /// Where an endpoint of the list is that was at a spot some exchanges ago: nearly always a few
-    /// places off, which a count in a window tells without a branch that could be missed.
+    /// Where an endpoint of the list is that was at a spot some swaps ago: nearly always a few
+    /// places off, which a count in a window tells without a branch to mispredict.
     #[inline(always)]
     fn find_near(&self, endpoint: Endpoint, (place, at): Spot) -> Spot {
         if let Some(&Chunk { storage, len }) = self.chunks.get(place as usize) {
@@ -284,25 +257,18 @@ impl SegmentedList {
     }
 }
 
-/// Global sort of one chunk, from a place of it on. Stops where an end has come to the beginning
-/// of the chunk and belongs before `border`, the last end of the chunk before; returns the place
-/// to go on from.
+/// Global sort of one chunk, from a place of it on. Stops if an endpoint has come to the beginning
+/// of the chunk and belongs before `border`, the last endpoint of the chunk before; returns the
+/// place to continue from.
 #[inline(always)]
 fn sort_run(
     run: &mut [Endpoint],
     from: usize,
     border: Endpoint,
-    place: usize,
-    judge: &Judge<'_>,
-    sink: &mut EventSink<'_>,
-) -> Result<Option<usize>, Stop> {
-    let axis = judge.axis(place);
+    sort: &mut AxisSort<'_, '_, '_>,
+) -> Result<Option<usize>, FollowError> {
     for at in from..run.len() {
-        let endpoint = run[at].renewed(judge.now(), axis);
-        run[at] = endpoint;
-        if at > 0 && run[at - 1] > endpoint {
-            sift_left(run, at, endpoint, place, judge, sink)?;
-        }
+        sort.renew(run, at)?;
         if run[0] < border {
             return Ok(Some(at + 1));
         }

@@ -1,7 +1,10 @@
 use super::*;
-use crate::broad::BroadPhase;
-use crate::broad::sap::tests::follow_history;
+use crate::aabb::Aabb;
+use crate::boxes::Boxes;
+use crate::broad::contract::BroadPhase;
+use crate::broad::persistent::history::follow_history;
 use crate::filter::Filter;
+use crate::pair::PairBuffer;
 
 #[test]
 fn histories_agree_with_testing_all_pairs() {

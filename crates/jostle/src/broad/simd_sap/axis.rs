@@ -2,8 +2,9 @@
 //! what changed its rank. One worker runs it without knowing of the other axes.
 
 use crate::aabb::Aabb;
-use crate::broad::endpoint::{Endpoint, fill_sorted, key_value, order_key};
-use crate::broad::past::{Judge, Stop};
+use crate::broad::persistent::{
+    Endpoint, FollowError, PairJudge, fill_sorted, key_value, order_key,
+};
 use crate::ds::radix_sort::sort_items;
 use crate::pair::{BoxId, Lane, Pair};
 use crate::simd::endpoint_sort::{LANES, PADDING, differences, sort};
@@ -16,7 +17,7 @@ const LOWER: i32 = i32::MIN;
 /// From so many entries on they are sorted by digits.
 const MANY: usize = 1 << 16;
 
-/// What a test and what a split cost, in the unit of [`Effort`](crate::broad::effort): a test
+/// What a test and what a split cost, in the unit of [`CostModel`](crate::broad::persistent::CostModel): a test
 /// comes with the search for what was passed.
 pub(super) const TEST_WORK: u64 = 2;
 const SPLIT_WORK: u64 = 2;
@@ -47,7 +48,7 @@ fn signed_key(value: f32) -> i32 {
 }
 
 /// The sorted endpoints on one axis.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct AxisList {
     /// Values and ids in sorted order, filled up to whole vectors.
     values: Vec<i32>,
@@ -68,29 +69,29 @@ pub(super) struct AxisList {
     packed: Vec<u64>,
     pub(super) began: Vec<Pair>,
     pub(super) ended: Vec<Pair>,
-    pub(super) work: Work,
+    pub(super) counts: AxisCounts,
 }
 
 /// What was counted on one axis.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Work {
+pub(super) struct AxisCounts {
     pub tests: u64,
     pub splits: u64,
     pub changed: u64,
 }
 
-impl Work {
+impl AxisCounts {
     #[inline(always)]
-    fn check(&self, task: &Task<'_>) -> Result<(), Stop> {
+    fn check(&self, moves: &AxisMoves<'_>) -> Result<(), FollowError> {
         let work = self.tests * TEST_WORK + self.splits * SPLIT_WORK;
-        if work > task.budget { Err(Stop::Budget) } else { Ok(()) }
+        if work > moves.budget { Err(FollowError::OverBudget) } else { Ok(()) }
     }
 }
 
 /// What a worker needs to know to follow the moves on its axis.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
-    pub judge: Judge<'a>,
+pub(super) struct AxisMoves<'a> {
+    pub judge: PairJudge<'a>,
     /// Place of the axis in the order of precedence.
     pub place: usize,
     pub moved: &'a [u32],
@@ -194,28 +195,28 @@ impl AxisList {
     }
 
     /// Gives the moved boxes their new values, sorts, and retests what changed its rank.
-    pub fn follow(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+    pub fn follow(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> Result<(), FollowError> {
         self.began.clear();
         self.ended.clear();
-        self.work = Work::default();
+        self.counts = AxisCounts::default();
         self.previous.clone_from(&self.ids);
-        let few = task.moved.len() * WALK_SHARE < self.count;
+        let few = moves.moved.len() * WALK_SHARE < self.count;
         self.from.clear();
-        self.renew(task, few && task.retest == Retest::Passed);
-        self.sort(task)?;
+        self.renew(moves, few && moves.retest == Retest::Passed);
+        self.sort(moves)?;
         self.changed.clear();
         differences(&self.ids, &self.previous, &mut self.changed);
-        self.work.changed = self.changed.len() as u64;
-        match task.retest {
+        self.counts.changed = self.changed.len() as u64;
+        match moves.retest {
             Retest::Passed if few => {
                 self.update_ranks();
-                self.retest_moved(task, lane)
+                self.retest_moved(moves, lane)
             }
-            Retest::Passed => self.retest_changed(task, lane),
+            Retest::Passed => self.retest_changed(moves, lane),
             Retest::Between | Retest::All => {
                 self.old_ranks.clone_from(&self.ranks);
                 self.update_ranks();
-                self.retest_boxes(task)
+                self.retest_boxes(moves)
             }
         }
     }
@@ -227,10 +228,10 @@ impl AxisList {
     }
 
     /// Gives the moved boxes their new values; notes where they stood, if told.
-    fn renew(&mut self, task: &Task<'_>, note: bool) {
-        let axis = task.judge.axis(task.place);
-        for &slot in task.moved {
-            let aabb = &task.judge.now()[slot as usize];
+    fn renew(&mut self, moves: &AxisMoves<'_>, note: bool) {
+        let axis = moves.judge.axis(moves.place);
+        for &slot in moves.moved {
+            let aabb = &moves.judge.now()[slot as usize];
             let place = 2 * slot as usize;
             let ranks = [self.ranks[place], self.ranks[place + 1]];
             if note {
@@ -243,15 +244,15 @@ impl AxisList {
 
     /// Sorts by vectors. Entries that are far from order exhaust the budget, or are sorted from
     /// scratch where there is none.
-    fn sort(&mut self, task: &Task<'_>) -> Result<(), Stop> {
-        let budget = (self.values.len() as u64).min(task.budget / SPLIT_WORK);
+    fn sort(&mut self, moves: &AxisMoves<'_>) -> Result<(), FollowError> {
+        let budget = (self.values.len() as u64).min(moves.budget / SPLIT_WORK);
         let splits = sort(&mut self.values, &mut self.ids, budget);
-        self.work.splits = splits.unwrap_or(budget);
+        self.counts.splits = splits.unwrap_or(budget);
         if splits.is_some() {
             return Ok(());
         }
-        if task.budget < u64::MAX {
-            return Err(Stop::Budget);
+        if moves.budget < u64::MAX {
+            return Err(FollowError::OverBudget);
         }
         self.packed.clear();
         let entries = self.values.iter().zip(&self.ids);
@@ -272,27 +273,27 @@ impl AxisList {
     ///
     /// The old order is read by the bounds of the past, which the tests need anyway; a copy of the
     /// old values would have to be made in every step.
-    fn retest_moved(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
-        let (axis, then) = (task.judge.axis(task.place), task.judge.then());
+    fn retest_moved(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> Result<(), FollowError> {
+        let (axis, then) = (moves.judge.axis(moves.place), moves.judge.then());
         let old_value = |id: i32| old_value(then, axis, id);
-        for (&slot, from) in task.moved.iter().zip(&self.from) {
+        for (&slot, from) in moves.moved.iter().zip(&self.from) {
             for upper in [false, true] {
                 let id = id_of(slot, upper);
                 let to = self.ranks[rank_place(id)] as usize;
                 let from = from[usize::from(upper)] as usize;
                 let (new, old) = (self.values[to], old_value(id));
                 let ended = &mut self.ended;
-                self.work.tests += if new > old {
+                self.counts.tests += if new > old {
                     let order = self.ids[..to].iter().zip(&self.values[..to]).rev();
                     let passed = order.take_while(|&(&other, &value)| (value, other) > (old, id));
-                    test_passed(id, true, passed.map(|(&other, _)| other), task, lane, ended)?
+                    test_passed(id, true, passed.map(|(&other, _)| other), moves, lane, ended)?
                 } else {
                     let order = self.previous[..from].iter().copied().rev();
                     let passed = order.take_while(|&other| (old_value(other), other) > (new, id));
-                    test_passed(id, false, passed, task, lane, ended)?
+                    test_passed(id, false, passed, moves, lane, ended)?
                 };
             }
-            self.work.check(task)?;
+            self.counts.check(moves)?;
         }
         Ok(())
     }
@@ -301,15 +302,19 @@ impl AxisList {
     /// read forward, and how many were passed is known at once. The same argument holds with
     /// ranks in the place of values; two ends cannot both be at one rank, but one may come to
     /// where the other was, so one that moved left looks at what lies strictly between.
-    fn retest_changed(&mut self, task: &Task<'_>, lane: &mut Lane) -> Result<(), Stop> {
+    fn retest_changed(
+        &mut self,
+        moves: &AxisMoves<'_>,
+        lane: &mut Lane,
+    ) -> Result<(), FollowError> {
         for &place in &self.changed {
             let (id, to) = (self.ids[place as usize], place as usize);
             let from = std::mem::replace(&mut self.ranks[rank_place(id)], place) as usize;
             let right = to > from;
             let passed = if right { &self.ids[from..to] } else { &self.previous[to + 1..from] };
-            self.work.tests += passed.len() as u64;
-            self.work.check(task)?;
-            test_passed(id, right, passed.iter().copied(), task, lane, &mut self.ended)?;
+            self.counts.tests += passed.len() as u64;
+            self.counts.check(moves)?;
+            test_passed(id, right, passed.iter().copied(), moves, lane, &mut self.ended)?;
         }
         Ok(())
     }
@@ -317,23 +322,23 @@ impl AxisList {
     /// The thesis's methods. The first: each changed box against those with an end between its
     /// own ends, in the new order and in the old, and on the way from the one to the other. The
     /// second: each changed box against every other.
-    fn retest_boxes(&mut self, task: &Task<'_>) -> Result<(), Stop> {
+    fn retest_boxes(&mut self, moves: &AxisMoves<'_>) -> Result<(), FollowError> {
         for place in 0..self.changed.len() {
             let Some(slot) = self.first_mention(place) else { continue };
-            if task.retest == Retest::All {
-                self.work.tests += self.ids.len() as u64;
-                changed_pairs(slot, &self.ids, task, &mut self.began, &mut self.ended);
+            if moves.retest == Retest::All {
+                self.counts.tests += self.ids.len() as u64;
+                changed_pairs(slot, &self.ids, moves, &mut self.began, &mut self.ended);
             } else {
                 let old = &self.old_ranks[2 * slot as usize..][..2];
                 let new = &self.ranks[2 * slot as usize..][..2];
                 let range = old[0].min(new[0]) as usize..=old[1].max(new[1]) as usize;
-                self.work.tests += 2 * (range.end() - range.start() + 1) as u64;
+                self.counts.tests += 2 * (range.end() - range.start() + 1) as u64;
                 for order in [&self.ids, &self.previous] {
                     let order = &order[range.clone()];
-                    changed_pairs(slot, order, task, &mut self.began, &mut self.ended);
+                    changed_pairs(slot, order, moves, &mut self.began, &mut self.ended);
                 }
             }
-            self.work.check(task)?;
+            self.counts.check(moves)?;
         }
         Ok(())
     }
@@ -392,12 +397,12 @@ fn test_passed(
     id: i32,
     right: bool,
     passed: impl Iterator<Item = i32>,
-    task: &Task<'_>,
+    moves: &AxisMoves<'_>,
     lane: &mut Lane,
     ended: &mut Vec<Pair>,
-) -> Result<u64, Stop> {
+) -> Result<u64, FollowError> {
     let gain = right == (id >= 0);
-    let boxes = if gain { task.judge.now() } else { task.judge.then() };
+    let boxes = if gain { moves.judge.now() } else { moves.judge.then() };
     let slot = slot_of(id);
     let moved = boxes[slot as usize];
     let mut tests = 0;
@@ -410,9 +415,9 @@ fn test_passed(
             continue;
         }
         let (lower, upper) = if id < 0 { (slot, other) } else { (other, slot) };
-        if gain && task.judge.gains(task.place, lower, upper) {
+        if gain && moves.judge.gains(moves.place, lower, upper) {
             lane.push(lower, upper)?;
-        } else if !gain && task.judge.loses(task.place, lower, upper) {
+        } else if !gain && moves.judge.loses(moves.place, lower, upper) {
             ended.push(Pair::new(BoxId::new(lower), BoxId::new(upper)));
         }
     }
@@ -423,11 +428,11 @@ fn test_passed(
 fn changed_pairs(
     slot: u32,
     ends: &[i32],
-    task: &Task<'_>,
+    moves: &AxisMoves<'_>,
     began: &mut Vec<Pair>,
     ended: &mut Vec<Pair>,
 ) {
-    let (now, then) = (task.judge.now(), task.judge.then());
+    let (now, then) = (moves.judge.now(), moves.judge.then());
     let (here, before) = (now[slot as usize], then[slot as usize]);
     for other in ends.iter().filter(|&&end| end != PADDING).map(|&end| slot_of(end)) {
         let overlap = here.overlaps(&now[other as usize]);
@@ -435,9 +440,9 @@ fn changed_pairs(
             continue;
         }
         let pair = Pair::new(BoxId::new(slot), BoxId::new(other));
-        if task.judge.began(slot, other) {
+        if moves.judge.began(slot, other) {
             began.push(pair);
-        } else if task.judge.ended(slot, other) {
+        } else if moves.judge.ended(slot, other) {
             ended.push(pair);
         }
     }

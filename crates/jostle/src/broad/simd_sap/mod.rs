@@ -42,43 +42,33 @@
 //! 5. Steps dearer than finding all pairs anew are replaced by that
 //!    ([`persistent`](crate::broad::persistent)); where this is forbidden, lists far from order are
 //!    sorted from scratch.
-//! 6. Boxes that come and go are met in a sweep of the first axis (`exchange.rs`).
+//! 6. Boxes that come and go are met in a sweep of the first axis (`churn_sweep.rs`).
 
 mod axis;
-mod exchange;
+mod churn_sweep;
+mod follow;
 
-use crate::aabb::Aabb;
-use crate::boxes::Boxes;
-use crate::broad::past::{Judge, Past, Stop};
-use crate::broad::persistent::{Changed, Kept, Persistent, Step, driven, way};
-use crate::pair::{BoxId, Pair, PairBuffer};
+use crate::broad::persistent::{Persistent, driven};
 use crate::par::Workers;
-use crate::simd::endpoint_sort::LANES;
 
-use axis::{AxisList, TEST_WORK, Task};
-use exchange::Sweep;
+use follow::SimdFollow;
 
 /// How the boxes that changed their rank are tested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Retest {
-    /// Each end against the ends it has passed.
+    /// Each endpoint against the endpoints it has passed.
     #[default]
     Passed,
-    /// Each box against those with an end between its own: the thesis's first method.
+    /// Each box against those with an endpoint between its own: the thesis's first method.
     Between,
     /// Each box against every other: the thesis's second method.
     All,
 }
 
-/// Below so many boxes one thread does all: waking others takes longer than an axis.
-const FEW: usize = 2048;
-
-/// What a box that comes or goes costs beside the boxes it is tested against.
-const CHANGE_WORK: f64 = 40.0;
-
 /// See the [module](self).
+#[derive(Clone, Debug)]
 pub struct SimdSap {
-    driver: Persistent<Ends>,
+    driver: Persistent<SimdFollow>,
 }
 
 driven!(SimdSap);
@@ -89,226 +79,23 @@ impl SimdSap {
         SimdSap::with_retest(workers, Retest::default())
     }
 
-    /// A new instance with one of the ways to retest.
+    /// A new instance with one of the retest methods.
     pub fn with_retest(workers: &Workers, retest: Retest) -> SimdSap {
-        let ends = Ends { retest, workers: workers.clone(), ..Ends::default() };
-        SimdSap { driver: Persistent::new(workers, ends, true) }
+        let lists = SimdFollow::new(workers, retest);
+        SimdSap { driver: Persistent::new(workers, lists, true) }
     }
 
-    /// Whether finding all pairs anew may replace a step that is dearer; it may unless told.
+    /// Says whether finding all pairs may replace a step that would cost more, as it may by default.
     pub fn may_rebuild(mut self, may: bool) -> SimdSap {
         self.driver.may_rebuild = may;
         self
     }
 }
 
-/// The lists, and what is needed to follow changes in them.
-#[derive(Default)]
-struct Ends {
-    retest: Retest,
-    workers: Workers,
-    axes: [AxisList; 3],
-    changed: Changed,
-    sweep: Sweep,
-    /// Endpoints per unit of length on each axis, and boxes that lie over a point of the first.
-    density: [f32; 3],
-    crowd: f32,
-    splits: u64,
-    ranks: u64,
-}
-
-impl Ends {
-    /// Those that run the axes of so many boxes.
-    fn workers(&self, boxes: usize) -> Workers {
-        if boxes < FEW { Workers::one() } else { self.workers.clone() }
-    }
-
-    /// Ends the pairs of the boxes that go, and takes them out.
-    fn remove(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
-        let workers = self.workers(step.boxes.len());
-        let Ends { axes, sweep, changed, .. } = self;
-        if changed.dropped.is_empty() {
-            return Ok(());
-        }
-        sweep.choose(&changed.dropped, step.past.aabbs().len());
-        let judge = step.past.judge(step.boxes, step.order);
-        let (tests, ended) = (&mut step.work.tests, found.ended_mut());
-        sweep.run(axes[step.order[0]].ids(), |slot, others| {
-            *tests += others.len() as u64;
-            end_with(slot, others, &judge, ended);
-            within(*tests, step.budget)
-        })?;
-        workers.for_each(axes, |_, list| list.remove(|slot| sweep.chose(slot)));
-        step.clock.end("remove");
-        Ok(())
-    }
-
-    /// Puts in the boxes that come, and begins their pairs.
-    fn insert(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
-        let workers = self.workers(step.boxes.len());
-        let Ends { axes, sweep, changed, .. } = self;
-        if changed.fresh.is_empty() {
-            return Ok(());
-        }
-        let aabbs = step.boxes.aabbs();
-        workers.for_each(axes, |axis, list| list.insert(&changed.fresh, aabbs, axis));
-        sweep.choose(&changed.fresh, aabbs.len());
-        let judge = step.past.judge(step.boxes, step.order);
-        let (tests, lane) = (&mut step.work.tests, &mut found.lanes(3)[0]);
-        sweep.run(axes[step.order[0]].ids(), |slot, others| {
-            *tests += others.len() as u64;
-            let here = aabbs[slot as usize];
-            for &other in others {
-                if here.overlaps(&aabbs[other as usize]) && judge.began(slot, other) {
-                    lane.push(slot, other)?;
-                }
-            }
-            within(*tests, step.budget)
-        })?;
-        step.clock.end("insert");
-        Ok(())
-    }
-
-    /// Sorts and retests, one worker for each axis.
-    fn follow_moved(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
-        if self.changed.moved.is_empty() {
-            return Ok(());
-        }
-        let workers = self.workers(step.boxes.len());
-        let judge = step.past.judge(step.boxes, step.order);
-        // Often one axis has more to do than the others.
-        let budget = if step.budget == u64::MAX { u64::MAX } else { step.budget / 2 };
-        let (moved, retest, order) = (&self.changed.moved, self.retest, step.order);
-        let place_of = |axis: usize| (0..3).find(|&place| order[place] == axis).unwrap_or(0);
-        let [x, y, z] = &mut self.axes;
-        let [one, two, three] = found.lanes(3) else { unreachable!("three lanes were asked for") };
-        let mut tasks = [(x, one, Ok(())), (y, two, Ok(())), (z, three, Ok(()))];
-        workers.for_each(&mut tasks, |axis, (list, lane, result)| {
-            let task = Task { judge, place: place_of(axis), moved, retest, budget };
-            *result = list.follow(&task, lane);
-        });
-        let results = tasks.map(|(_, _, result)| result);
-        for list in &self.axes {
-            step.work.tests += list.work.tests;
-            self.splits += list.work.splits;
-            self.ranks += list.work.changed;
-        }
-        step.clock.end("sort and retest");
-        // Giving up comes before any error: it says the same for every number of workers.
-        if results.iter().any(|result| matches!(result, Err(Stop::Budget))) {
-            return Err(Stop::Budget);
-        }
-        results.into_iter().collect::<Result<(), Stop>>()?;
-        self.collect(found)
-    }
-
-    /// Puts together what the axes found. The thesis's methods meet a pair more than once.
-    fn collect(&mut self, found: &mut PairBuffer) -> Result<(), Stop> {
-        if self.retest == Retest::Passed {
-            self.axes.iter().for_each(|list| found.ended_mut().extend_from_slice(&list.ended));
-            return Ok(());
-        }
-        let [x, y, z] = &mut self.axes;
-        for list in [&*y, &*z] {
-            x.began.extend_from_slice(&list.began);
-            x.ended.extend_from_slice(&list.ended);
-        }
-        for pairs in [&mut x.began, &mut x.ended] {
-            pairs.sort_unstable();
-            pairs.dedup();
-        }
-        found.ended_mut().extend_from_slice(&x.ended);
-        let lane = found.lane();
-        x.began.iter().try_for_each(|pair| lane.push(pair.a().get(), pair.b().get()))?;
-        Ok(())
-    }
-
-    /// Looks at lists that were just made: how dense they are, and how many boxes lie over a point.
-    fn measure(&mut self, aabbs: &[Aabb], first: usize) {
-        self.density = std::array::from_fn(|axis| self.axes[axis].density());
-        let step = aabbs.len() / 256 + 1;
-        let width = |aabb: &Aabb| aabb.max[first] - aabb.min[first];
-        let widths = aabbs.iter().step_by(step).map(width).filter(|width| width.is_finite());
-        let (sum, count) = widths.fold((0.0, 0), |(sum, count), one| (sum + one, count + 1));
-        let ends = self.axes[first].ids().len() as f32;
-        // Half as many boxes begin on a stretch as it has ends.
-        self.crowd = (0.5 * self.density[first] * sum / count.max(1) as f32).min(0.5 * ends);
-    }
-}
-
-impl Kept for Ends {
-    fn rebuild(&mut self, past: &Past, boxes: &Boxes, order: [usize; 3]) {
-        let aabbs = past.aabbs();
-        self.workers(boxes.len()).for_each(&mut self.axes, |axis, list| {
-            let there = |slot: &u32| !aabbs[*slot as usize].min[0].is_nan();
-            list.rebuild(aabbs, axis, (0..aabbs.len() as u32).filter(there));
-        });
-        self.measure(aabbs, order[0]);
-    }
-
-    fn change_work(&self) -> f64 {
-        CHANGE_WORK + f64::from(self.crowd)
-    }
-
-    fn move_work(&self, then: &Aabb, now: &Aabb) -> f64 {
-        let most = 2.0 * self.axes[0].ids().len() as f32;
-        // An infinite way of no density is no number; the minimum is then the other one.
-        let passed = |axis: usize| (way(then, now, axis) * self.density[axis]).min(most);
-        TEST_WORK as f64 * f64::from((0..3).map(passed).sum::<f32>())
-    }
-
-    fn follow(&mut self, step: &mut Step<'_>, found: &mut PairBuffer) -> Result<(), Stop> {
-        (self.splits, self.ranks) = (0, 0);
-        self.changed.deal(step.boxes, step.past, |_| false);
-        let result = self
-            .remove(step, found)
-            .and_then(|()| self.follow_moved(step, found))
-            .and_then(|()| self.insert(step, found));
-        step.work.swaps = LANES as u64 * self.splits;
-        // A test comes with the search for what was passed.
-        step.work.beside = step.work.tests * (TEST_WORK - 1);
-        result
-    }
-
-    fn release(&mut self) {
-        self.axes.iter_mut().for_each(AxisList::release);
-    }
-
-    fn bytes(&self) -> usize {
-        self.axes.iter().map(AxisList::bytes).sum::<usize>()
-            + self.changed.bytes()
-            + self.sweep.bytes()
-    }
-
-    fn counts(&self) -> Vec<(&'static str, f64)> {
-        vec![("vector_splits", self.splits as f64), ("changed_ranks", self.ranks as f64)]
-    }
-
-    fn validate(&self, boxes: &Boxes) {
-        for (axis, list) in self.axes.iter().enumerate() {
-            list.validate(boxes.aabbs(), axis, boxes.ids().map(|id| id.get()));
-        }
-    }
-}
-
-fn within(tests: u64, budget: u64) -> Result<(), Stop> {
-    if tests > budget { Err(Stop::Budget) } else { Ok(()) }
-}
-
-/// The pairs that a box had with others and that ended.
-fn end_with(slot: u32, others: &[u32], judge: &Judge<'_>, ended: &mut Vec<Pair>) {
-    let before = judge.then()[slot as usize];
-    for &other in others {
-        if before.overlaps(&judge.then()[other as usize]) && judge.ended(slot, other) {
-            ended.push(Pair::new(BoxId::new(slot), BoxId::new(other)));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broad::sap::tests::follow_history;
+    use crate::broad::persistent::history::follow_history;
 
     #[test]
     fn histories_agree_with_testing_all_pairs() {

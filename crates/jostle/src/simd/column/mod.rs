@@ -66,7 +66,7 @@ impl Level {
 }
 
 /// Boxes as structure of arrays. Every array is `len + PADDING` long at least.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
     len: usize,
     /// Lower bounds by axis.

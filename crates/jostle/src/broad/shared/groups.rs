@@ -1,4 +1,5 @@
 //! [`Groups`]: boxes that can never pair are kept apart, so that filters cost nothing per pair.
+//! [`GroupFollower`] keeps them from step to step.
 //!
 //! Boxes with the same membership, mask and stillness form a group, and so do the boxes of a
 //! large owner. Whether two groups can pair at all is known once; a sweep then runs within a
@@ -10,14 +11,14 @@ use crate::boxes::Boxes;
 use crate::filter::Filter;
 
 /// The most groups that are told apart.
-pub const MOST: usize = 16;
+const MOST: usize = 16;
 
 /// An owner with fewer boxes than this gets no group of its own.
 const LARGE_OWNER: usize = 32;
 
 /// A partition of the boxes by filter.
-#[derive(Debug, Default)]
-pub struct Groups {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Groups {
     /// The filter that all boxes of a group share; none in the mixed group.
     kinds: Vec<Option<Filter>>,
     /// The group of each slot.
@@ -27,7 +28,7 @@ pub struct Groups {
     /// Scratch: the filters of all boxes, then how often each kind occurs.
     filters: Vec<Filter>,
     sizes: Vec<(usize, Filter)>,
-    /// Boxes whose group was found by [`Groups::follow`] since the last rebuild.
+    /// Boxes that were assigned a group since the last rebuild.
     followed: usize,
 }
 
@@ -36,6 +37,7 @@ impl Groups {
     pub fn rebuild(&mut self, boxes: &Boxes) {
         self.kinds.clear();
         self.group.clear();
+        self.followed = 0;
         if !boxes.has_filters() {
             self.kinds.push(Some(Filter::ALL));
             return;
@@ -52,21 +54,21 @@ impl Groups {
         self.assign(boxes);
     }
 
-    /// As [`Groups::rebuild`], but looks only at what changed where `continues` says that the
-    /// changes continue from the last call. New kinds share the mixed group; when many boxes
-    /// have got another group, all are looked at again.
+    /// As [`Groups::rebuild`], but looks only at what changed if the changes `continue` from the
+    /// last call. New kinds share the mixed group; when many boxes have got another group, all are
+    /// looked at again.
     pub fn follow(&mut self, boxes: &Boxes, continues: bool) {
-        let apart = !self.group.is_empty();
-        if !continues || apart != boxes.has_filters() || !self.follow_changes(boxes) {
+        if !continues || !self.follow_changes(boxes) {
             self.rebuild(boxes);
-            self.followed = 0;
         }
     }
 
-    /// False where the groups do not fit the changed boxes.
+    /// Assigns groups to new boxes and to those with another filter. Returns false if the groups do
+    /// not fit the changed boxes.
     fn follow_changes(&mut self, boxes: &Boxes) -> bool {
-        if !boxes.has_filters() {
-            return true;
+        let grouped = !self.group.is_empty();
+        if !boxes.has_filters() || !grouped {
+            return boxes.has_filters() == grouped;
         }
         self.group.resize(boxes.slots(), 0);
         let mixed = self.kinds.iter().position(Option::is_none);
@@ -116,24 +118,6 @@ impl Groups {
         self.group.extend(boxes.filters().iter().map(group));
     }
 
-    /// Gives a box that is new, or has another filter, a group that there is. False where there
-    /// is none for it; then rebuild. An owner that becomes large between two rebuilds gets no
-    /// group of its own, so rebuild after many calls.
-    pub fn adopt(&mut self, slot: usize, filter: &Filter) -> bool {
-        if self.group.is_empty() {
-            return *filter == Filter::ALL;
-        }
-        let kind = Some(kind(&self.large_owners, filter));
-        let known = self.kinds.iter().position(|&other| other == kind);
-        let mixed = || self.kinds.iter().position(Option::is_none);
-        let Some(group) = known.or_else(mixed) else { return false };
-        if self.group.len() <= slot {
-            self.group.resize(slot + 1, 0);
-        }
-        self.group[slot] = group as u8;
-        true
-    }
-
     /// Gives back the memory that only a rebuild needs.
     pub fn release_scratch(&mut self) {
         self.filters = Vec::new();
@@ -150,7 +134,7 @@ impl Groups {
         self.group.get(slot).map_or(0, |&group| usize::from(group))
     }
 
-    /// False where no box of one group can pair with one of the other, which may be the same.
+    /// Returns false if no box of one group can pair with one of the other, which may be the same.
     pub fn may_pair(&self, one: usize, other: usize) -> bool {
         match (&self.kinds[one], &self.kinds[other]) {
             (Some(a), Some(b)) => a.allows(b),
@@ -161,6 +145,58 @@ impl Groups {
     /// Bytes held, without the small tables of distinct filters.
     pub fn bytes(&self) -> usize {
         self.group.capacity() + self.filters.capacity() * size_of::<Filter>()
+    }
+}
+
+/// Groups that are kept between steps, and the filters they rest on, for structures that hold boxes
+/// by group.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GroupFollower {
+    pub groups: Groups,
+    /// The filters as last seen, also of removed boxes; empty while there are none.
+    filters: Vec<Filter>,
+}
+
+impl GroupFollower {
+    /// Looks at the filters of all boxes.
+    pub fn rebuild(&mut self, boxes: &Boxes) {
+        self.groups.rebuild(boxes);
+        self.groups.release_scratch();
+        self.filters.clear();
+        if boxes.has_filters() {
+            self.filters.reserve_exact(boxes.slots());
+            self.filters.extend_from_slice(boxes.filters());
+        }
+    }
+
+    /// Follows the changes. Returns none if the groups are out of date and must be rebuilt,
+    /// otherwise true if a box that stays has got another filter.
+    pub fn follow(&mut self, boxes: &Boxes) -> Option<bool> {
+        self.groups.follow_changes(boxes).then_some(())?;
+        if self.filters.is_empty() {
+            return Some(false);
+        }
+        let changes = boxes.changes();
+        let mut refiltered = false;
+        self.filters.resize(self.filters.len().max(boxes.slots()), Filter::ALL);
+        for id in changes.moved() {
+            let now = boxes.filters()[id.index()];
+            refiltered |= std::mem::replace(&mut self.filters[id.index()], now) != now;
+        }
+        for id in changes.inserted() {
+            self.filters[id.index()] = boxes.filters()[id.index()];
+        }
+        Some(refiltered)
+    }
+
+    /// The filters as last seen, if there are any.
+    pub fn filters(&self) -> Option<&[Filter]> {
+        (!self.filters.is_empty()).then_some(self.filters.as_slice())
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.groups.bytes() + self.filters.capacity() * size_of::<Filter>()
     }
 }
 

@@ -1,8 +1,8 @@
 //! [`Endpoint`]: one end of a box on one axis, packed into a word that sorts as it should.
 //!
-//! From the top bit down: the value as an order-preserving number (32 bits), whether it is the
-//! upper end (1), the slot of the box (31). Comparing two words therefore compares the values
-//! first; at equal values a lower end comes before an upper one, because boxes are closed and
+//! From the top bit down: the value as an order-preserving number (32 bits), a flag for upper
+//! endpoints (1), the slot of the box (31). Comparing two words therefore compares the values
+//! first; at equal values a lower endpoint comes before an upper one, because boxes are closed and
 //! touching counts; after that the id decides, so no two endpoints of an axis are equal and a
 //! sorted list has one order only. `-0.0` and `0.0` are one value.
 
@@ -12,41 +12,41 @@ use crate::aabb::Aabb;
 use crate::ds::radix_sort::sort_items;
 use crate::simd::window::{WINDOW, count_smaller};
 
-/// A lower or upper end of a box on an axis. Orders by value, lower before upper, then by id.
+/// The lower or upper end of a box on an axis. Orders by value, lower before upper, then by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[repr(transparent)]
-pub struct Endpoint(u64);
+pub(crate) struct Endpoint(u64);
 
 const UPPER: u64 = 1 << 31;
 
 impl Endpoint {
-    /// Ids must lie below this: one bit of the word tells lower from upper ends.
+    /// Ids must lie below this: one bit of the word tells lower from upper endpoints.
     pub const MAX_SLOTS: usize = 1 << 31;
 
-    /// The end of a box at `value`.
+    /// An endpoint at `value`.
     #[inline(always)]
     pub fn new(value: f32, upper: bool, slot: u32) -> Endpoint {
         debug_assert!((slot as usize) < Endpoint::MAX_SLOTS);
         Endpoint(u64::from(order_key(value)) << 32 | u64::from(upper) << 31 | u64::from(slot))
     }
 
-    /// The lower end of a box on an axis.
+    /// The lower endpoint of a box on an axis.
     #[inline(always)]
     pub fn lower(aabb: &Aabb, axis: usize, slot: u32) -> Endpoint {
         Endpoint::new(aabb.min[axis], false, slot)
     }
 
-    /// The upper end of a box on an axis.
+    /// The upper endpoint of a box on an axis.
     #[inline(always)]
     pub fn upper(aabb: &Aabb, axis: usize, slot: u32) -> Endpoint {
         Endpoint::new(aabb.max[axis], true, slot)
     }
 
-    /// The same end of the same box, where the box is now.
+    /// The same endpoint with the value that it has in these bounds.
     #[inline(always)]
     pub fn renewed(self, aabbs: &[Aabb], axis: usize) -> Endpoint {
         let aabb = &aabbs[self.slot() as usize];
-        // In a list lower and upper ends follow each other at random: no branch.
+        // In a list lower and upper endpoints follow each other at random: no branch.
         let value = select_unpredictable(self.is_upper(), aabb.max[axis], aabb.min[axis]);
         let key = u64::from(order_key(value));
         Endpoint(key << 32 | self.0 & u64::from(u32::MAX))
@@ -58,23 +58,23 @@ impl Endpoint {
         (self.0 & (UPPER - 1)) as u32
     }
 
-    /// True for an upper end.
+    /// Returns true for an upper endpoint.
     #[inline(always)]
     pub const fn is_upper(self) -> bool {
         self.0 & UPPER != 0
     }
 
-    /// True where one of the two is a lower end and the other an upper one: only such neighbours
-    /// change an overlap when they change places.
+    /// Returns true if one of the two is a lower endpoint and the other an upper one: only such
+    /// neighbours change an overlap when they swap.
     #[inline(always)]
     pub const fn opposes(self, other: Endpoint) -> bool {
         (self.0 ^ other.0) & UPPER != 0
     }
 
-    /// How many of eight ends lie before this one. May be wrong for ends at its value whose slots
-    /// differ from its own in nothing but the lowest bit.
+    /// How many of eight endpoints lie before this one. May be wrong for endpoints at its value
+    /// whose slots differ from its own in the lowest bit only.
     #[inline(always)]
-    pub(crate) fn count_before(self, window: &[Endpoint; WINDOW]) -> usize {
+    pub fn count_before(self, window: &[Endpoint; WINDOW]) -> usize {
         count_smaller(&window.map(|endpoint| endpoint.0), self.0)
     }
 
@@ -87,7 +87,7 @@ impl Endpoint {
 
 /// A number that orders as the value does; both zeros get the same one. Not for NaN.
 #[inline(always)]
-pub fn order_key(value: f32) -> u32 {
+pub(crate) fn order_key(value: f32) -> u32 {
     let bits = (value + 0.0).to_bits();
     // Negative values: all bits flip, so that larger magnitudes come first. Others: the top bit.
     bits ^ (((bits as i32) >> 31) as u32 | 1 << 31)
@@ -95,23 +95,23 @@ pub fn order_key(value: f32) -> u32 {
 
 /// The value with a given [`order_key`].
 #[inline(always)]
-pub fn key_value(key: u32) -> f32 {
+pub(crate) fn key_value(key: u32) -> f32 {
     f32::from_bits(key ^ (((!key as i32) >> 31) as u32 | 1 << 31))
 }
 
-/// From so many endpoints on they are sorted by digits, which needs room for two more copies while
-/// it lasts.
+/// From this many endpoints on a radix sort is used, which needs room for two more copies while it
+/// runs.
 const MANY: usize = 1 << 16;
 
-/// Fills `list` with both endpoints of the boxes in `slots`, which ascend, sorted.
-pub fn fill_sorted(
+/// Fills `list` with the sorted endpoints of the boxes in `slots`, which ascend.
+pub(crate) fn fill_sorted(
     list: &mut Vec<Endpoint>,
     aabbs: &[Aabb],
     axis: usize,
     slots: impl Iterator<Item = u32> + Clone,
 ) {
     list.clear();
-    // Lower ends first: so the order of equal values is right already, and a stable sort keeps it.
+    // Lower endpoints first: then equal values are in order already, and a stable sort keeps it.
     list.extend(slots.clone().map(|slot| Endpoint::lower(&aabbs[slot as usize], axis, slot)));
     list.extend(slots.map(|slot| Endpoint::upper(&aabbs[slot as usize], axis, slot)));
     if list.len() < MANY {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn at_one_value_lower_ends_come_first_then_smaller_ids() {
+    fn at_one_value_lower_endpoints_come_first_then_smaller_ids() {
         let at = |value, upper, slot| Endpoint::new(value, upper, slot);
         let sorted = [
             at(-2.0, true, 9),

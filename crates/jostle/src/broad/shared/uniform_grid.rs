@@ -1,42 +1,42 @@
-//! [`Grid`]: a uniform grid over the part of the world where the boxes are.
+//! [`UniformGrid`]: a uniform grid over the part of the world where the boxes are.
 //!
 //! The outermost cells reach to infinity, so every point has a cell and a few distant boxes do
-//! not stretch the grid. The cell of a coordinate never decreases with it, in floating point too;
-//! this is what makes [`CellView::owns`] exact.
+//! not stretch the grid. The cell of a coordinate never decreases as the coordinate grows, in
+//! floating point too; this makes it exact to ask which cell owns a pair.
 
 use crate::aabb::Aabb;
 
 /// A uniform grid whose outermost cells reach to infinity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Grid {
+pub(crate) struct UniformGrid {
     origin: [f32; 3],
     /// Cells per unit of length; 0 on an axis that is not divided.
     inverse: [f32; 3],
     dims: [u32; 3],
 }
 
-impl Default for Grid {
+impl Default for UniformGrid {
     /// One cell.
-    fn default() -> Grid {
-        Grid { origin: [0.0; 3], inverse: [0.0; 3], dims: [1; 3] }
+    fn default() -> UniformGrid {
+        UniformGrid { origin: [0.0; 3], inverse: [0.0; 3], dims: [1; 3] }
     }
 }
 
 /// The cells that a box touches, both corners included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub(crate) struct CellRange {
     low: [u32; 3],
     high: [u32; 3],
 }
 
-impl Range {
+impl CellRange {
     /// Number of cells.
     #[inline]
     pub fn count(&self) -> u64 {
         (0..3).map(|axis| u64::from(self.high[axis] - self.low[axis] + 1)).product()
     }
 
-    /// True where a cell is one of them.
+    /// Returns true if a cell is one of them.
     #[inline]
     pub fn contains(&self, cell: [u32; 3]) -> bool {
         (0..3).all(|axis| (self.low[axis]..=self.high[axis]).contains(&cell[axis]))
@@ -53,10 +53,10 @@ impl Range {
     }
 }
 
-impl Grid {
+impl UniformGrid {
     /// A grid with this many cells over a stretch of space. Axes without length are not divided.
-    pub fn new(low: [f32; 3], high: [f32; 3], dims: [u32; 3]) -> Grid {
-        let mut grid = Grid { origin: low, inverse: [0.0; 3], dims };
+    pub fn new(low: [f32; 3], high: [f32; 3], dims: [u32; 3]) -> UniformGrid {
+        let mut grid = UniformGrid { origin: low, inverse: [0.0; 3], dims };
         for axis in 0..3 {
             let inverse = dims[axis] as f32 / (high[axis] - low[axis]);
             if dims[axis] > 1 && inverse.is_normal() && inverse > 0.0 {
@@ -78,11 +78,6 @@ impl Grid {
         self.dims.iter().map(|&dim| dim as usize).product()
     }
 
-    /// The width of a cell, infinite on an axis that is not divided.
-    pub fn width(&self) -> [f32; 3] {
-        self.inverse.map(|inverse| inverse.recip())
-    }
-
     /// The cell of a point.
     #[inline]
     pub fn cell(&self, point: &[f32; 3]) -> [u32; 3] {
@@ -95,8 +90,8 @@ impl Grid {
 
     /// The cells that a box touches.
     #[inline]
-    pub fn range(&self, aabb: &Aabb) -> Range {
-        Range { low: self.cell(&aabb.min), high: self.cell(&aabb.max) }
+    pub fn range(&self, aabb: &Aabb) -> CellRange {
+        CellRange { low: self.cell(&aabb.min), high: self.cell(&aabb.max) }
     }
 
     /// The number of a cell.
@@ -113,58 +108,13 @@ impl Grid {
     }
 }
 
-/// One cell of a grid, for a [`Judge`](crate::broad::past::Judge) of the pairs in it.
-///
-/// Two boxes may share several cells, and each of them sees the pair begin and end. The one that
-/// says so is the cell of the lower corner of what they have in common: now, if the pair begins;
-/// in the past, if it ends. Both boxes are in that cell at that time, because a cell's number does
-/// not decrease with the coordinate.
-#[derive(Clone, Copy, Debug)]
-pub struct CellView<'a> {
-    /// The grid.
-    pub grid: &'a Grid,
-    /// The cell.
-    pub cell: [u32; 3],
-    /// Boxes that come into this cell, wherever they were before; ascending.
-    pub fresh: &'a [u32],
-    /// The slots of the boxes by their number in this cell; empty where they are called by slot.
-    pub slots: &'a [u32],
-}
-
-impl<'a> CellView<'a> {
-    /// A cell in which boxes are called by their slots, and into which none comes.
-    pub fn new(grid: &'a Grid, number: usize) -> CellView<'a> {
-        CellView { grid, cell: grid.at(number), fresh: &[], slots: &[] }
-    }
-
-    /// The slot of a box by its number.
-    #[inline]
-    pub fn slot(&self, number: u32) -> u32 {
-        if self.slots.is_empty() { number } else { self.slots[number as usize] }
-    }
-
-    /// True where a pair of overlapping boxes is this cell's to report.
-    #[inline]
-    pub fn owns(&self, one: &Aabb, other: &Aabb) -> bool {
-        let corner = std::array::from_fn(|axis| one.min[axis].max(other.min[axis]));
-        self.grid.cell(&corner) == self.cell
-    }
-
-    /// True where one of the two comes into this cell.
-    #[inline]
-    pub fn is_fresh(&self, one: u32, other: u32) -> bool {
-        let fresh = |slot: &u32| self.fresh.binary_search(slot).is_ok();
-        !self.fresh.is_empty() && (fresh(&one) || fresh(&other))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_point_has_a_cell_and_the_order_is_kept() {
-        let grid = Grid::new([-1.0, 0.0, 5.0], [3.0, 0.1, 5.0], [7, 1000, 4]);
+        let grid = UniformGrid::new([-1.0, 0.0, 5.0], [3.0, 0.1, 5.0], [7, 1000, 4]);
         assert_eq!(grid.dims(), [7, 1000, 1]);
         let mut last = [0; 3];
         let values = [f32::NEG_INFINITY, f32::MIN, -1.0, -0.0, 0.0, 1e-30, 0.05, 0.0999, 0.1, 2.9];
@@ -179,7 +129,7 @@ mod tests {
 
     #[test]
     fn ranges_list_their_cells_in_order() {
-        let grid = Grid::new([0.0; 3], [4.0; 3], [4; 3]);
+        let grid = UniformGrid::new([0.0; 3], [4.0; 3], [4; 3]);
         let range = grid.range(&Aabb::new([0.5, 1.5, 2.5], [1.5, 1.6, f32::INFINITY]));
         let numbers: Vec<usize> = range.cells().map(|cell| grid.number(cell)).collect();
         assert_eq!(numbers, [36, 37, 52, 53]);
@@ -189,8 +139,8 @@ mod tests {
 
     #[test]
     fn one_cell_takes_everything() {
-        let grid = Grid::default();
+        let grid = UniformGrid::default();
         assert_eq!(grid.range(&Aabb::EVERYTHING).count(), 1);
-        assert_eq!(Grid::new([0.0; 3], [f32::INFINITY; 3], [9; 3]).cells(), 1);
+        assert_eq!(UniformGrid::new([0.0; 3], [f32::INFINITY; 3], [9; 3]).cells(), 1);
     }
 }

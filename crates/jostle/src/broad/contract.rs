@@ -1,0 +1,50 @@
+//! What every broad phase promises: the trait [`BroadPhase`] and the [`Report`] of an update.
+
+use crate::boxes::Boxes;
+use crate::error::Error;
+use crate::pair::PairBuffer;
+use crate::queries::BoxQueries;
+use crate::stats::Stats;
+
+/// How to read the pairs that an update wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// The buffer holds every overlapping pair.
+    Full,
+    /// The buffer holds the pairs that began and those that ended since the previous update.
+    Delta,
+}
+
+/// An algorithm that finds the overlapping pairs of [`Boxes`].
+pub trait BroadPhase: Send {
+    /// Follows [`Boxes::changes`] and writes pairs into the empty buffer, each of them once, in
+    /// any order. After an error the algorithm forgets what it knew and reads all boxes again in
+    /// the next update.
+    ///
+    /// A delta report continues from the last successful update on the same boxes; the pairs of
+    /// removed boxes are among the ended ones.
+    fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error>;
+
+    /// What the last update counted.
+    fn stats(&self) -> Stats;
+
+    /// Queries on the boxes as the last successful update saw them, if the structure that finds
+    /// the pairs can answer them.
+    fn queries(&self) -> Option<&dyn BoxQueries> {
+        None
+    }
+
+    /// Overlap tests of the last update, without collecting the other statistics.
+    fn tests(&self) -> u64 {
+        self.stats().tests
+    }
+
+    /// Why this algorithm works the way it does on these boxes; only algorithms that choose
+    /// between others have an answer.
+    fn reason(&self) -> Option<String> {
+        None
+    }
+
+    /// Panics and names the invariant if the structure is broken. Tests call it after each step.
+    fn validate(&self, _boxes: &Boxes) {}
+}
