@@ -11,13 +11,25 @@
 use std::fmt;
 
 /// An axis-aligned box: all points `p` with `min[k] <= p[k] <= max[k]`.
+///
+/// ```
+/// use jostle::Aabb;
+///
+/// let crate_box = Aabb::around([0.0, 1.0, 0.0], [0.5, 1.0, 0.5]);
+/// assert_eq!(crate_box, Aabb::new([-0.5, 0.0, -0.5], [0.5, 2.0, 0.5]));
+/// assert_eq!(crate_box.center(), [0.0, 1.0, 0.0]);
+/// assert_eq!(crate_box.grown(1.0).size(), [3.0, 4.0, 3.0]);
+/// assert!(crate_box.union(&Aabb::point([9.0; 3])).contains(&crate_box));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
 pub struct Aabb {
     /// The lower corner.
+    #[cfg_attr(feature = "serde", serde(with = "corner"))]
     pub min: [f32; 3],
     /// The upper corner.
+    #[cfg_attr(feature = "serde", serde(with = "corner"))]
     pub max: [f32; 3],
 }
 
@@ -118,6 +130,55 @@ impl Aabb {
         Aabb { min: min.map(round_down), max: max.map(round_up) }
     }
 
+    /// The box with a center and half its size along each axis, rounded outward.
+    pub fn around(center: [f32; 3], half_size: [f32; 3]) -> Aabb {
+        let at = |k: usize| (f64::from(center[k]), f64::from(half_size[k]));
+        Aabb::from_f64(
+            std::array::from_fn(|k| at(k).0 - at(k).1),
+            std::array::from_fn(|k| at(k).0 + at(k).1),
+        )
+    }
+
+    /// The smallest box around some points; none if there are none.
+    pub fn from_points(points: impl IntoIterator<Item = [f32; 3]>) -> Option<Aabb> {
+        points.into_iter().map(Aabb::point).reduce(|all, point| all.union(&point))
+    }
+
+    /// The middle of the box, rounded to the nearest f32; 0 along an axis on which it has no bound
+    /// on either side.
+    pub fn center(&self) -> [f32; 3] {
+        std::array::from_fn(|k| {
+            let sum = f64::from(self.min[k]) + f64::from(self.max[k]);
+            if sum.is_nan() { 0.0 } else { (sum * 0.5) as f32 }
+        })
+    }
+
+    /// The lengths along the three axes; see [`Aabb::extent`].
+    pub fn size(&self) -> [f32; 3] {
+        [self.extent(0), self.extent(1), self.extent(2)]
+    }
+
+    /// This box made larger by a distance on all sides, rounded outward.
+    pub fn grown(&self, by: f64) -> Aabb {
+        Aabb::from_f64(
+            self.min.map(|bound| f64::from(bound) - by),
+            self.max.map(|bound| f64::from(bound) + by),
+        )
+    }
+
+    /// Returns true if rounding to f32 shapes this box: on some axis its size is not zero but at
+    /// most eight times the gap between neighbouring numbers there. See
+    /// [`Boxes::coarse_count`](crate::Boxes::coarse_count).
+    pub fn is_coarse(&self) -> bool {
+        (0..3).any(|k| {
+            let reach = self.min[k].abs().max(self.max[k].abs());
+            let gap = reach.next_up() - reach;
+            // An infinite reach has a gap of NaN, a slot without a box a size of NaN.
+            let size = self.max[k] - self.min[k];
+            size > 0.0 && size <= 8.0 * gap
+        })
+    }
+
     /// The fault of this box, if it has one.
     pub fn check(&self) -> Result<(), BoxFault> {
         // One comparison per axis decides; NaN makes it false. `fault` says which it was.
@@ -193,6 +254,48 @@ impl Aabb {
     }
 }
 
+/// Corners as three numbers. Text formats have no infinities (JSON makes them null), so there
+/// they are the words "inf" and "-inf".
+#[cfg(feature = "serde")]
+mod corner {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Bound {
+        Number(f32),
+        Word(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(corner: &[f32; 3], out: S) -> Result<S::Ok, S::Error> {
+        let bound = |value: f32| match value.is_finite() {
+            true => Bound::Number(value),
+            false => Bound::Word(value.to_string()),
+        };
+        if out.is_human_readable() {
+            corner.map(bound).serialize(out)
+        } else {
+            corner.serialize(out)
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<[f32; 3], D::Error> {
+        if !input.is_human_readable() {
+            return <[f32; 3]>::deserialize(input);
+        }
+        let mut corner = [0.0; 3];
+        for (value, bound) in corner.iter_mut().zip(<[Bound; 3]>::deserialize(input)?) {
+            *value = match bound {
+                Bound::Number(number) => number,
+                Bound::Word(word) => word.parse().map_err(|_| {
+                    de::Error::custom(format!("{word:?} is no bound; give a number, inf or -inf"))
+                })?,
+            };
+        }
+        Ok(corner)
+    }
+}
+
 /// The largest f32 that is not above `value`.
 pub fn round_down(value: f64) -> f32 {
     let near = value as f32;
@@ -246,6 +349,34 @@ mod tests {
         assert!(fault.to_string().contains("min z = 2 is above max z = 1"));
         assert!(Aabb::EVERYTHING.check().is_ok());
         assert!(Aabb::point([-0.0, 0.0, f32::INFINITY]).check().is_ok());
+    }
+
+    #[test]
+    fn boxes_around_a_center_contain_what_they_should() {
+        let tenth = Aabb::around([0.1; 3], [0.2; 3]);
+        assert!(f64::from(tenth.min[0]) <= f64::from(0.1f32) - f64::from(0.2f32));
+        assert!(f64::from(tenth.max[0]) >= f64::from(0.1f32) + f64::from(0.2f32));
+        assert_eq!(tenth.center()[0], 0.1);
+        assert_eq!(Aabb::EVERYTHING.center(), [0.0; 3]);
+        assert_eq!(Aabb::new([0.0; 3], [f32::INFINITY; 3]).center(), [f32::INFINITY; 3]);
+        assert_eq!(Aabb::new([f32::MIN; 3], [f32::MAX; 3]).center(), [0.0; 3]);
+        assert_eq!(cube(1.0, 2.0).grown(0.5), cube(0.5, 3.0));
+        assert!(cube(1.0, 2.0).grown(1e-12).contains(&cube(1.0, 2.0)));
+        assert_ne!(cube(1.0, 2.0).grown(1e-12), cube(1.0, 2.0));
+        assert_eq!(Aabb::EVERYTHING.grown(1.0), Aabb::EVERYTHING);
+        let points = [[0.0, 1.0, 5.0], [2.0, -1.0, 3.0]];
+        assert_eq!(Aabb::from_points(points), Some(Aabb::new([0.0, -1.0, 3.0], [2.0, 1.0, 5.0])));
+        assert_eq!(Aabb::from_points([]), None);
+    }
+
+    #[test]
+    fn coarse_boxes_are_those_that_rounding_shapes() {
+        assert!(Aabb::from_f64([1e6; 3], [1e6 + 0.02; 3]).is_coarse());
+        assert!(!Aabb::from_f64([1e3; 3], [1e3 + 0.02; 3]).is_coarse());
+        assert!(!Aabb::point([1e6; 3]).is_coarse());
+        assert!(!Aabb::EVERYTHING.is_coarse());
+        assert!(!Aabb::new([0.0; 3], [f32::INFINITY; 3]).is_coarse());
+        assert!(!NO_BOX.is_coarse());
     }
 
     #[test]

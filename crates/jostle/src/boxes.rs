@@ -1,95 +1,29 @@
-//! [`Boxes`], the one owner of box data and of the list of changes.
+//! [`Boxes`], the one owner of box data and of the list of changes, 4 of generation; 8 of user data if any is set.
 //!
 //! Algorithms read from here and follow [`Changes`]; none keeps the user's boxes for itself.
 //! A slot that holds no box is filled with NaN, so a stray comparison with it is never an
 //! overlap. Per box: 24 bytes of bounds, 16 of filter, 1 of state, 4 for its place in the list
 //! of changes.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::aabb::{Aabb, NO_BOX};
 use crate::error::{BoxError, InvalidBox};
 use crate::filter::Filter;
-use crate::pair::BoxId;
+use crate::id::{BoxId, Slot};
+use crate::pair::Pair;
 
-/// What happened to the boxes since the last step. A box is in at most one of the lists.
-#[derive(Clone, Debug, Default)]
-pub struct Changes {
-    inserted: Vec<BoxId>,
-    moved: Vec<BoxId>,
-    removed: Vec<BoxId>,
-}
-
-impl Changes {
-    /// Boxes that are new.
-    pub fn inserted(&self) -> &[BoxId] {
-        &self.inserted
-    }
-
-    /// Boxes whose bounds or filter changed.
-    pub fn moved(&self) -> &[BoxId] {
-        &self.moved
-    }
-
-    /// Boxes that are gone.
-    pub fn removed(&self) -> &[BoxId] {
-        &self.removed
-    }
-
-    /// Returns true if nothing changed.
-    pub fn is_empty(&self) -> bool {
-        self.inserted.is_empty() && self.moved.is_empty() && self.removed.is_empty()
-    }
-
-    /// Number of boxes in the three lists.
-    pub fn len(&self) -> usize {
-        self.inserted.len() + self.moved.len() + self.removed.len()
-    }
-}
-
-/// Identifies a state of a set of boxes: which set, and how many steps it has seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    world: u64,
-    step: u64,
-}
-
-/// Remembers which changes an algorithm has seen, so that one that keeps state knows whether
-/// [`Boxes::changes`] continues from there or everything has to be read again: after an error,
-/// after a switch of algorithm, or when it is shown another set.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Follower {
-    seen: Option<Stamp>,
-}
-
-impl Follower {
-    /// Call first in an update. Returns true if the changes continue from the last update that
-    /// ended with [`Follower::done`]. Until `done` is called again, nothing counts as seen.
-    pub fn begin(&mut self, boxes: &Boxes) -> bool {
-        let stamp = boxes.stamp();
-        let seen = self.seen.take();
-        seen.is_some_and(|seen| seen.world == stamp.world && seen.step + 1 == stamp.step)
-    }
-
-    /// Call when the update has succeeded.
-    pub fn done(&mut self, boxes: &Boxes) {
-        self.seen = Some(boxes.stamp());
-    }
-}
-
+mod changes;
+mod exclusions;
 #[cfg(feature = "serde")]
 mod snapshot;
+
+pub use changes::{Changes, Follower, Stamp};
+pub(crate) use exclusions::Exclusions;
 
 const FREE: u8 = 0;
 const KEPT: u8 = 1;
 const INSERTED: u8 = 2;
 const MOVED: u8 = 3;
 const REMOVED: u8 = 4;
-
-fn next_world() -> u64 {
-    static WORLDS: AtomicU64 = AtomicU64::new(0);
-    WORLDS.fetch_add(1, Ordering::Relaxed)
-}
 
 /// A set of boxes with filters, and what changed in it since the last step.
 ///
@@ -101,7 +35,12 @@ pub struct Boxes {
     state: Vec<u8>,
     /// The place of a box in `changes.inserted` or `changes.moved`, if it is in one of them.
     place: Vec<u32>,
-    free: Vec<BoxId>,
+    /// How many boxes each slot has held before the current or next one.
+    generations: Vec<u32>,
+    /// By slot; empty until the first is set.
+    user_data: Vec<u64>,
+    exclusions: Exclusions,
+    free: Vec<Slot>,
     live: usize,
     /// Number of boxes whose filter is not [`Filter::ALL`].
     filtered: usize,
@@ -109,6 +48,8 @@ pub struct Boxes {
     still: usize,
     changes: Changes,
     stamp: Stamp,
+    /// The stamp before the last commit.
+    previous: Stamp,
 }
 
 impl Default for Boxes {
@@ -118,19 +59,24 @@ impl Default for Boxes {
 }
 
 impl Clone for Boxes {
-    /// The copy counts as another set: algorithms that followed the original read it in full.
+    /// The copy continues from the same step: an algorithm that is copied along with it need not
+    /// read it in full. From here on the two are different sets.
     fn clone(&self) -> Boxes {
         Boxes {
             aabbs: self.aabbs.clone(),
             filters: self.filters.clone(),
             state: self.state.clone(),
             place: self.place.clone(),
+            generations: self.generations.clone(),
+            user_data: self.user_data.clone(),
+            exclusions: self.exclusions.clone(),
             free: self.free.clone(),
             live: self.live,
             filtered: self.filtered,
             still: self.still,
             changes: self.changes.clone(),
-            stamp: Stamp { world: next_world(), step: self.stamp.step },
+            stamp: Stamp::fresh(),
+            previous: self.previous,
         }
     }
 }
@@ -143,12 +89,16 @@ impl Boxes {
             filters: Vec::new(),
             state: Vec::new(),
             place: Vec::new(),
+            generations: Vec::new(),
+            user_data: Vec::new(),
+            exclusions: Exclusions::default(),
             free: Vec::new(),
             live: 0,
             filtered: 0,
             still: 0,
             changes: Changes::default(),
-            stamp: Stamp { world: next_world(), step: 0 },
+            stamp: Stamp::fresh(),
+            previous: Stamp::fresh(),
         }
     }
 
@@ -162,7 +112,7 @@ impl Boxes {
         self.live == 0
     }
 
-    /// Number of slots: every id is below it.
+    /// Number of slots: every box is in a slot below it.
     pub fn slots(&self) -> usize {
         self.aabbs.len()
     }
@@ -189,20 +139,45 @@ impl Boxes {
     }
 
     /// Number of boxes whose filter says that they are still.
-    pub fn still(&self) -> usize {
+    pub fn still_count(&self) -> usize {
         self.still
     }
 
-    /// Returns true if the id names a box.
+    /// Returns true if the id names a box that is still there.
     #[inline]
     pub fn contains(&self, id: BoxId) -> bool {
-        self.state.get(id.index()).is_some_and(|state| (KEPT..=MOVED).contains(state))
+        self.generations.get(id.index()) == Some(&id.generation()) && self.is_live(id.slot())
     }
 
-    /// The ids of all boxes, ascending.
-    pub fn ids(&self) -> impl Iterator<Item = BoxId> + Clone {
+    /// Returns true if there is a box in the slot.
+    #[inline]
+    pub fn is_live(&self, slot: Slot) -> bool {
+        self.state.get(slot.index()).is_some_and(|state| (KEPT..=MOVED).contains(state))
+    }
+
+    /// The slots that hold a box, ascending.
+    pub fn live_slots(&self) -> impl Iterator<Item = Slot> + Clone {
         let live = |(_, state): &(usize, &u8)| (KEPT..=MOVED).contains(*state);
-        self.state.iter().enumerate().filter(live).map(|(slot, _)| BoxId::new(slot as u32))
+        self.state.iter().enumerate().filter(live).map(|(slot, _)| Slot::new(slot as u32))
+    }
+
+    /// The ids of all boxes, ascending by slot.
+    pub fn ids(&self) -> impl Iterator<Item = BoxId> + Clone {
+        self.live_slots().map(|slot| BoxId::new(slot, self.generations[slot.index()]))
+    }
+
+    /// The id of the box in a slot: what to call a box that a [`Pair`] names.
+    ///
+    /// ```
+    /// # use jostle::{Aabb, Algorithm, Detector, Filter};
+    /// # let mut detector = Detector::new(Algorithm::Auto);
+    /// let ids = detector.boxes_mut().insert_all(&[Aabb::default(); 2], Filter::ALL)?;
+    /// let pair = detector.step()?.began[0];
+    /// assert_eq!(detector.boxes().id_at(pair.a()), Some(ids[0]));
+    /// # Ok::<(), jostle::Error>(())
+    /// ```
+    pub fn id_at(&self, slot: Slot) -> Option<BoxId> {
+        self.is_live(slot).then(|| BoxId::new(slot, self.generations[slot.index()]))
     }
 
     /// The bounds of a box.
@@ -213,6 +188,22 @@ impl Boxes {
     /// The filter of a box.
     pub fn filter(&self, id: BoxId) -> Option<&Filter> {
         self.contains(id).then(|| &self.filters[id.index()])
+    }
+
+    /// The 64 bits that the caller stored with a box, 0 if none were. A pair's slot will do, and
+    /// the data of a removed box can be read until its slot is used again: while its ended events
+    /// are delivered it is still there.
+    pub fn user_data(&self, slot: impl Into<Slot>) -> u64 {
+        self.user_data.get(slot.into().index()).copied().unwrap_or(0)
+    }
+
+    /// Number of boxes so small for their distance from the origin that rounding to f32 shapes
+    /// them: on some axis their size is not zero but at most eight times the gap between
+    /// neighbouring numbers there. Many such boxes mean many false pairs; move the origin closer,
+    /// or scale the world. Boxes of no size on an axis do not count for it. One pass over all
+    /// boxes.
+    pub fn coarse_count(&self) -> usize {
+        self.aabbs.iter().filter(|aabb| aabb.is_coarse()).count()
     }
 
     /// What happened since the last [`commit`](Boxes::commit).
@@ -230,7 +221,9 @@ impl Boxes {
         self.aabbs.capacity() * size_of::<Aabb>()
             + self.filters.capacity() * size_of::<Filter>()
             + self.state.capacity()
-            + (self.place.capacity() + self.free.capacity()) * 4
+            + (self.place.capacity() + self.generations.capacity() + self.free.capacity()) * 4
+            + self.user_data.capacity() * 8
+            + self.exclusions.bytes()
             + (self.changes.inserted.capacity()
                 + self.changes.moved.capacity()
                 + self.changes.removed.capacity())
@@ -274,34 +267,50 @@ impl Boxes {
     }
 
     fn insert_checked(&mut self, aabb: Aabb, filter: Filter) -> BoxId {
-        let id = self.free.pop().unwrap_or_else(|| {
+        let slot = self.free.pop().unwrap_or_else(|| {
             self.aabbs.push(NO_BOX);
             self.filters.push(Filter::ALL);
             self.state.push(FREE);
             self.place.push(0);
-            BoxId::new(self.aabbs.len() as u32 - 1)
+            self.generations.push(0);
+            Slot::new(self.aabbs.len() as u32 - 1)
         });
-        let slot = id.index();
-        self.aabbs[slot] = aabb;
-        self.filters[slot] = filter;
-        self.state[slot] = INSERTED;
-        self.place[slot] = self.changes.inserted.len() as u32;
-        self.changes.inserted.push(id);
+        let index = slot.index();
+        self.aabbs[index] = aabb;
+        self.filters[index] = filter;
+        self.state[index] = INSERTED;
+        self.place[index] = self.changes.inserted.len() as u32;
+        if let Some(data) = self.user_data.get_mut(index) {
+            *data = 0;
+        }
+        self.changes.inserted.push(slot);
         self.live += 1;
         self.filtered += usize::from(filter != Filter::ALL);
         self.still += usize::from(filter.still);
-        id
+        BoxId::new(slot, self.generations[index])
+    }
+
+    /// Fails if the id names no box; the error tells a removed box from an id of another set.
+    #[inline]
+    pub fn check(&self, id: BoxId) -> Result<(), BoxError> {
+        if self.contains(id) { Ok(()) } else { Err(self.refusal(id)) }
+    }
+
+    #[cold]
+    fn refusal(&self, id: BoxId) -> BoxError {
+        match self.generations.get(id.index()) {
+            Some(&generation) if id.generation() < generation => BoxError::Stale(id),
+            _ => BoxError::Unknown(id),
+        }
     }
 
     /// Gives a box new bounds. The same bounds are no change.
     pub fn set(&mut self, id: BoxId, aabb: Aabb) -> Result<(), BoxError> {
-        if !self.contains(id) {
-            return Err(BoxError::Unknown(id));
-        }
+        self.check(id)?;
         aabb.check().map_err(|fault| InvalidBox { index: 0, fault })?;
         if !self.aabbs[id.index()].same(&aabb) {
             self.aabbs[id.index()] = aabb;
-            self.note_move(id);
+            self.note_move(id.slot());
         }
         Ok(())
     }
@@ -311,28 +320,32 @@ impl Boxes {
         if ids.len() != aabbs.len() {
             return Err(BoxError::Length { given: aabbs.len(), expected: ids.len() });
         }
-        if let Some(&id) = ids.iter().find(|&&id| !self.contains(id)) {
-            return Err(BoxError::Unknown(id));
-        }
+        ids.iter().try_for_each(|&id| self.check(id))?;
         check_all(aabbs)?;
-        for (&id, aabb) in ids.iter().zip(aabbs) {
-            if !self.aabbs[id.index()].same(aabb) {
-                self.aabbs[id.index()] = *aabb;
-                self.note_move(id);
-            }
-        }
+        self.write_bounds(ids.iter().map(|id| id.slot()), aabbs);
         Ok(())
     }
 
-    /// Gives every box new bounds, in ascending order of ids. One pass compares and checks; only
+    fn write_bounds(&mut self, slots: impl Iterator<Item = Slot>, aabbs: &[Aabb]) {
+        for (slot, aabb) in slots.zip(aabbs) {
+            if !self.aabbs[slot.index()].same(aabb) {
+                self.aabbs[slot.index()] = *aabb;
+                self.note_move(slot);
+            }
+        }
+    }
+
+    /// Gives every box new bounds, in ascending order of slots. One pass compares and checks; only
     /// boxes that differ are written.
     pub fn set_all(&mut self, aabbs: &[Aabb]) -> Result<(), BoxError> {
         if aabbs.len() != self.live {
             return Err(BoxError::Length { given: aabbs.len(), expected: self.live });
         }
         if !self.is_dense() {
-            let ids: Vec<BoxId> = self.ids().collect();
-            return self.set_many(&ids, aabbs);
+            check_all(aabbs)?;
+            let slots: Vec<Slot> = self.live_slots().collect();
+            self.write_bounds(slots.into_iter(), aabbs);
+            return Ok(());
         }
         let before = self.changes.moved.len();
         if let Err(invalid) = self.note_differing(aabbs) {
@@ -370,7 +383,7 @@ impl Boxes {
                 if !old.same(new) {
                     let index = number * BLOCK + place;
                     new.check().map_err(|fault| InvalidBox { index, fault })?;
-                    self.changes.moved.push(BoxId::new(index as u32));
+                    self.changes.moved.push(Slot::new(index as u32));
                 }
             }
         }
@@ -379,93 +392,151 @@ impl Boxes {
 
     /// Gives a box another filter. This is a change like a move.
     pub fn set_filter(&mut self, id: BoxId, filter: Filter) -> Result<(), BoxError> {
-        if !self.contains(id) {
-            return Err(BoxError::Unknown(id));
-        }
+        self.check(id)?;
         let old = std::mem::replace(&mut self.filters[id.index()], filter);
         if old != filter {
             self.filtered += usize::from(filter != Filter::ALL);
             self.filtered -= usize::from(old != Filter::ALL);
             self.still += usize::from(filter.still);
             self.still -= usize::from(old.still);
-            self.note_move(id);
+            self.note_move(id.slot());
         }
         Ok(())
     }
 
-    fn note_move(&mut self, id: BoxId) {
-        if self.state[id.index()] == KEPT {
-            self.state[id.index()] = MOVED;
-            self.place[id.index()] = self.changes.moved.len() as u32;
-            self.changes.moved.push(id);
+    /// Stores 64 bits of the caller's with a box, for instance a pointer or an index. They change
+    /// no pair and cost nothing in a step. A new box has 0.
+    pub fn set_user_data(&mut self, id: BoxId, data: u64) -> Result<(), BoxError> {
+        self.check(id)?;
+        if self.user_data.len() <= id.index() {
+            self.user_data.resize(self.aabbs.len(), 0);
+        }
+        self.user_data[id.index()] = data;
+        Ok(())
+    }
+
+    /// Never reports this pair of boxes again, until [`include`](Boxes::include) or until one of
+    /// them is removed. If they overlap, their pair ends with the next step. For a few pairs, such
+    /// as neighbouring links of a robot; for kinds of boxes use [`Filter`], which also saves the
+    /// overlap tests. Costs nothing while no pair is excluded.
+    pub fn exclude(&mut self, one: BoxId, other: BoxId) -> Result<(), BoxError> {
+        let pair = self.checked_pair(one, other)?;
+        self.exclusions.exclude(pair);
+        Ok(())
+    }
+
+    /// Reports an excluded pair again. If the boxes overlap, their pair begins with the next step.
+    pub fn include(&mut self, one: BoxId, other: BoxId) -> Result<(), BoxError> {
+        let pair = self.checked_pair(one, other)?;
+        self.exclusions.include(pair);
+        Ok(())
+    }
+
+    /// The excluded pairs, ascending.
+    pub fn excluded(&self) -> impl Iterator<Item = Pair> {
+        self.exclusions.iter()
+    }
+
+    pub(crate) fn exclusions(&self) -> &Exclusions {
+        &self.exclusions
+    }
+
+    fn checked_pair(&self, one: BoxId, other: BoxId) -> Result<Pair, BoxError> {
+        self.check(one)?;
+        self.check(other)?;
+        if one == other { Err(BoxError::Twice(one)) } else { Ok(Pair::new(one, other)) }
+    }
+
+    /// Returns true if there are boxes in both slots, they overlap, and their filters let them
+    /// pair. Exclusions do not matter.
+    pub(crate) fn may_report(&self, pair: Pair) -> bool {
+        let (a, b) = (pair.a().index(), pair.b().index());
+        // A slot without a box holds NaN, which overlaps nothing.
+        b < self.slots()
+            && self.aabbs[a].overlaps(&self.aabbs[b])
+            && self.filters[a].allows(&self.filters[b])
+    }
+
+    /// Returns true if the slot holds a box, or the last step may have reported pairs of a box
+    /// that was removed from it since.
+    pub(crate) fn may_have_pairs(&self, slot: Slot) -> bool {
+        self.state.get(slot.index()).is_some_and(|&state| state != FREE)
+    }
+
+    fn note_move(&mut self, slot: Slot) {
+        if self.state[slot.index()] == KEPT {
+            self.state[slot.index()] = MOVED;
+            self.place[slot.index()] = self.changes.moved.len() as u32;
+            self.changes.moved.push(slot);
         }
     }
 
-    /// Removes a box. Its slot is given out again after the next [`commit`](Boxes::commit).
+    /// Removes a box. Its slot is used again only after the next [`commit`](Boxes::commit).
     pub fn remove(&mut self, id: BoxId) -> Result<(), BoxError> {
-        if !self.contains(id) {
-            return Err(BoxError::Unknown(id));
-        }
-        self.remove_checked(id);
+        self.check(id)?;
+        self.remove_checked(id.slot());
         Ok(())
     }
 
     /// Removes many boxes; each may be named once.
     pub fn remove_all(&mut self, ids: &[BoxId]) -> Result<(), BoxError> {
+        ids.iter().try_for_each(|&id| self.check(id))?;
         let mut sorted = ids.to_vec();
         sorted.sort_unstable();
-        if let Some(&id) = sorted.iter().find(|&&id| !self.contains(id)) {
-            return Err(BoxError::Unknown(id));
-        }
         if let Some(twice) = sorted.windows(2).find(|two| two[0] == two[1]) {
             return Err(BoxError::Twice(twice[0]));
         }
-        ids.iter().for_each(|&id| self.remove_checked(id));
+        ids.iter().for_each(|id| self.remove_checked(id.slot()));
         Ok(())
     }
 
-    fn remove_checked(&mut self, id: BoxId) {
-        let slot = id.index();
-        match self.state[slot] {
+    fn remove_checked(&mut self, slot: Slot) {
+        let index = slot.index();
+        match self.state[index] {
             // No algorithm has seen the box: it was never there.
             INSERTED => {
-                withdraw(&mut self.changes.inserted, &mut self.place, id);
-                self.state[slot] = FREE;
-                self.free.push(id);
+                withdraw(&mut self.changes.inserted, &mut self.place, slot);
+                self.state[index] = FREE;
+                self.free.push(slot);
             }
             state => {
                 if state == MOVED {
-                    withdraw(&mut self.changes.moved, &mut self.place, id);
+                    withdraw(&mut self.changes.moved, &mut self.place, slot);
                 }
-                self.state[slot] = REMOVED;
-                self.changes.removed.push(id);
+                self.state[index] = REMOVED;
+                self.changes.removed.push(slot);
             }
         }
-        self.filtered -= usize::from(self.filters[slot] != Filter::ALL);
-        self.still -= usize::from(self.filters[slot].still);
-        self.aabbs[slot] = NO_BOX;
-        self.filters[slot] = Filter::ALL;
+        self.filtered -= usize::from(self.filters[index] != Filter::ALL);
+        self.still -= usize::from(self.filters[index].still);
+        self.aabbs[index] = NO_BOX;
+        self.filters[index] = Filter::ALL;
+        self.generations[index] = self.generations[index].wrapping_add(1);
         self.live -= 1;
+        if !self.exclusions.is_idle() {
+            self.exclusions.forget(slot);
+        }
     }
 
     /// Ends the step: the changes count as delivered, and the slots of removed boxes are free.
     /// [`Detector::step`](crate::Detector::step) does this; call it when driving a broad phase
     /// by hand.
     pub fn commit(&mut self) {
-        for id in self.changes.inserted.drain(..).chain(self.changes.moved.drain(..)) {
-            self.state[id.index()] = KEPT;
+        for slot in self.changes.inserted.drain(..).chain(self.changes.moved.drain(..)) {
+            self.state[slot.index()] = KEPT;
         }
-        for id in self.changes.removed.drain(..) {
-            self.state[id.index()] = FREE;
-            self.free.push(id);
+        for slot in self.changes.removed.drain(..) {
+            self.state[slot.index()] = FREE;
+            self.free.push(slot);
         }
-        self.stamp.step += 1;
+        self.exclusions.commit();
+        self.previous = std::mem::replace(&mut self.stamp, Stamp::fresh());
     }
 }
 
 /// Takes a box out of a list of changes; the last one of the list takes its place.
-fn withdraw(list: &mut Vec<BoxId>, place: &mut [u32], id: BoxId) {
-    let at = place[id.index()] as usize;
+fn withdraw(list: &mut Vec<Slot>, place: &mut [u32], slot: Slot) {
+    let at = place[slot.index()] as usize;
     list.swap_remove(at);
     if let Some(&shifted) = list.get(at) {
         place[shifted.index()] = at as u32;
@@ -487,6 +558,10 @@ mod tests {
         Aabb::new([at; 3], [at + 1.0; 3])
     }
 
+    fn slots(ids: &[BoxId]) -> Vec<Slot> {
+        ids.iter().map(|id| id.slot()).collect()
+    }
+
     fn three() -> (Boxes, Vec<BoxId>) {
         let mut boxes = Boxes::new();
         let ids = boxes.insert_all(&[unit(0.0), unit(2.0), unit(4.0)], Filter::ALL).unwrap();
@@ -504,7 +579,7 @@ mod tests {
         assert!(boxes.changes().is_empty());
         boxes.set_all(&[unit(0.0), unit(3.0), unit(4.0)]).unwrap();
         boxes.set(ids[1], unit(5.0)).unwrap();
-        assert_eq!(boxes.changes().moved(), [ids[1]]);
+        assert_eq!(boxes.changes().moved(), slots(&[ids[1]]));
     }
 
     #[test]
@@ -516,9 +591,9 @@ mod tests {
         boxes.set(ids[1], unit(1.0)).unwrap();
         boxes.set(ids[2], unit(1.0)).unwrap();
         boxes.remove(ids[0]).unwrap();
-        assert_eq!(boxes.changes().inserted(), [fresh]);
-        assert_eq!(boxes.changes().moved(), [ids[2], ids[1]]);
-        assert_eq!(boxes.changes().removed(), [ids[0]]);
+        assert_eq!(boxes.changes().inserted(), slots(&[fresh]));
+        assert_eq!(boxes.changes().moved(), slots(&[ids[2], ids[1]]));
+        assert_eq!(boxes.changes().removed(), slots(&[ids[0]]));
         boxes.remove(fresh).unwrap();
         assert!(boxes.changes().inserted().is_empty(), "a box that came and went was never there");
         assert_eq!(boxes.changes().len(), 3);
@@ -528,11 +603,85 @@ mod tests {
     fn a_slot_is_reused_only_after_the_step_that_removed_it() {
         let (mut boxes, ids) = three();
         boxes.remove(ids[1]).unwrap();
-        assert_eq!(boxes.remove(ids[1]), Err(BoxError::Unknown(ids[1])));
-        assert_ne!(boxes.insert(unit(7.0), Filter::ALL).unwrap(), ids[1]);
+        assert_eq!(boxes.remove(ids[1]), Err(BoxError::Stale(ids[1])));
+        assert_ne!(boxes.insert(unit(7.0), Filter::ALL).unwrap().slot(), ids[1].slot());
         boxes.commit();
-        assert_eq!(boxes.insert(unit(7.0), Filter::ALL).unwrap(), ids[1]);
+        assert_eq!(boxes.insert(unit(7.0), Filter::ALL).unwrap().slot(), ids[1].slot());
         assert_eq!(boxes.len(), 4);
+    }
+
+    #[test]
+    fn a_stale_id_never_names_the_next_box_in_its_slot() {
+        let (mut boxes, ids) = three();
+        let old = ids[1];
+        boxes.remove(old).unwrap();
+        boxes.commit();
+        let new = boxes.insert(unit(7.0), Filter::ALL).unwrap();
+        assert_eq!((new.slot(), new.generation()), (old.slot(), 1));
+        let stale = Err(BoxError::Stale(old));
+        assert_eq!(boxes.set(old, unit(1.0)), stale);
+        assert_eq!(boxes.set_many(&[new, old], &[unit(1.0), unit(1.0)]), stale);
+        assert_eq!(boxes.set_filter(old, Filter::STILL), stale);
+        assert_eq!(boxes.set_user_data(old, 1), stale);
+        assert_eq!(boxes.exclude(old, ids[0]), stale);
+        assert_eq!(boxes.include(ids[0], old), stale);
+        assert_eq!(boxes.remove(old), stale);
+        assert_eq!(boxes.remove_all(&[ids[0], old]), stale);
+        assert!(!boxes.contains(old) && boxes.get(old).is_none() && boxes.filter(old).is_none());
+        assert_eq!(boxes.get(new), Some(&unit(7.0)));
+        assert_eq!(boxes.id_at(new.slot()), Some(new));
+        assert_eq!(boxes.ids().collect::<Vec<_>>(), [ids[0], new, ids[2]]);
+        let foreign = BoxId::new(old.slot(), 9);
+        assert_eq!(boxes.set(foreign, unit(1.0)), Err(BoxError::Unknown(foreign)));
+        let text = stale.unwrap_err().to_string();
+        assert!(text.starts_with("box 1 was removed"), "{text}");
+    }
+
+    #[test]
+    fn user_data_outlives_its_box_until_the_slot_is_used_again() {
+        let (mut boxes, ids) = three();
+        assert_eq!(boxes.user_data(ids[2]), 0);
+        boxes.set_user_data(ids[2], u64::MAX).unwrap();
+        boxes.set_user_data(ids[0], 5).unwrap();
+        boxes.remove(ids[2]).unwrap();
+        assert_eq!(boxes.user_data(ids[2].slot()), u64::MAX, "its ended events come next");
+        boxes.commit();
+        assert_eq!(boxes.user_data(ids[2]), u64::MAX, "and can be looked at after the step");
+        let new = boxes.insert(unit(1.0), Filter::ALL).unwrap();
+        assert_eq!((new.slot(), boxes.user_data(new)), (ids[2].slot(), 0));
+        assert_eq!(boxes.user_data(ids[0]), 5);
+        assert_eq!(boxes.user_data(77), 0);
+        assert!(boxes.changes().moved().is_empty(), "user data is no change");
+    }
+
+    #[test]
+    fn exclusions_are_pairs_of_boxes_that_are_there() {
+        let (mut boxes, ids) = three();
+        assert_eq!(boxes.exclude(ids[0], ids[0]), Err(BoxError::Twice(ids[0])));
+        boxes.exclude(ids[2], ids[0]).unwrap();
+        boxes.exclude(ids[0], ids[2]).unwrap();
+        boxes.exclude(ids[1], ids[2]).unwrap();
+        let pairs = [Pair::new(ids[0], ids[2]), Pair::new(ids[1], ids[2])];
+        assert_eq!(boxes.excluded().collect::<Vec<_>>(), pairs);
+        boxes.include(ids[2], ids[1]).unwrap();
+        assert_eq!(boxes.excluded().collect::<Vec<_>>(), pairs[..1]);
+        boxes.remove(ids[0]).unwrap();
+        assert_eq!(boxes.excluded().count(), 0, "removal forgets them");
+        assert!(!boxes.exclusions().is_idle(), "the step has not seen that yet");
+        boxes.commit();
+        assert!(boxes.exclusions().is_idle());
+    }
+
+    #[test]
+    fn boxes_far_from_the_origin_are_counted_as_coarse() {
+        let mut boxes = Boxes::new();
+        let cube = |at: f64| Aabb::from_f64([at, 0.0, 0.0], [at + 0.02, 0.02, 0.02]);
+        let rows: Vec<Aabb> = (0..10).map(|k| cube(1e6 + f64::from(k))).collect();
+        let ids = boxes.insert_all(&rows, Filter::ALL).unwrap();
+        boxes.insert_all(&[cube(5.0), Aabb::EVERYTHING], Filter::ALL).unwrap();
+        assert_eq!(boxes.coarse_count(), 10);
+        boxes.remove(ids[0]).unwrap();
+        assert_eq!(boxes.coarse_count(), 9);
     }
 
     #[test]
@@ -544,7 +693,11 @@ mod tests {
         assert!(error.to_string().starts_with("box 2: min y = 5 is above max y = 1"), "{error}");
         assert!(boxes.insert_all(&[unit(1.0), bad], Filter::ALL).is_err());
         assert!(boxes.set_many(&[ids[0], ids[1]], &[unit(9.0), bad]).is_err());
-        assert!(boxes.set_many(&[ids[0], BoxId::new(77)], &[unit(9.0), unit(8.0)]).is_err());
+        assert!(
+            boxes
+                .set_many(&[ids[0], BoxId::new(Slot::new(77), 0)], &[unit(9.0), unit(8.0)])
+                .is_err()
+        );
         assert!(boxes.remove_all(&[ids[0], ids[1], ids[0]]).is_err());
         assert!(boxes.set_all(&[unit(1.0)]).is_err());
         assert!(boxes.insert_each(&[unit(1.0)], &[]).is_err());
@@ -557,13 +710,13 @@ mod tests {
         let (mut boxes, ids) = three();
         boxes.set(ids[2], unit(5.0)).unwrap();
         boxes.set_all(&[unit(1.0), unit(2.0), unit(6.0)]).unwrap();
-        assert_eq!(boxes.changes().moved(), [ids[2], ids[0]]);
+        assert_eq!(boxes.changes().moved(), slots(&[ids[2], ids[0]]));
         boxes.commit();
         boxes.remove(ids[0]).unwrap();
         boxes.commit();
         boxes.set_all(&[unit(2.5), unit(6.5)]).unwrap();
         assert_eq!(boxes.get(ids[1]), Some(&unit(2.5)));
-        assert_eq!(boxes.changes().moved(), [ids[1], ids[2]]);
+        assert_eq!(boxes.changes().moved(), slots(&[ids[1], ids[2]]));
     }
 
     #[test]
@@ -581,8 +734,15 @@ mod tests {
         assert!(!follower.begin(&boxes), "the last update did not succeed");
         follower.done(&boxes);
         let mut copy = boxes.clone();
+        assert!(!follower.begin(&copy), "what it saw is later than the copy's last step");
+        follower.done(&boxes);
         copy.commit();
-        assert!(!follower.begin(&copy), "another set");
+        assert!(!follower.begin(&copy), "the copy went its own way");
+        follower.done(&boxes);
+        boxes.commit();
+        let copy = boxes.clone();
+        let mut twin = follower;
+        assert!(follower.begin(&boxes) && twin.begin(&copy), "both continue from the same step");
     }
 
     #[test]
@@ -590,8 +750,8 @@ mod tests {
         let (mut boxes, ids) = three();
         assert!(!boxes.has_filters());
         boxes.set_filter(ids[0], Filter::STILL).unwrap();
-        assert_eq!((boxes.has_filters(), boxes.still()), (true, 1));
+        assert_eq!((boxes.has_filters(), boxes.still_count()), (true, 1));
         boxes.remove(ids[0]).unwrap();
-        assert_eq!((boxes.has_filters(), boxes.still()), (false, 0));
+        assert_eq!((boxes.has_filters(), boxes.still_count()), (false, 0));
     }
 }

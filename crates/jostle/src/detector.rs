@@ -1,15 +1,16 @@
-//! [`Detector`]: boxes, a broad phase and the tracker in one. What most users hold.
+//! [`Detector`]: a stepper and the boxes it follows. What most users hold.
 
 use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Stamp};
-use crate::broad::bvh::QueryTree;
 use crate::broad::{Algorithm, BroadPhase};
 use crate::error::{BoxError, Error};
 use crate::events::Events;
 use crate::filter::Filter;
-use crate::pair::{BoxId, Pair};
+use crate::id::BoxId;
+use crate::pair::Pair;
 use crate::par::Workers;
 use crate::queries::Queries;
+use crate::query_cache::QueryCache;
 use crate::stats::Stats;
 use crate::stepper::{StepTime, Stepper};
 
@@ -17,7 +18,7 @@ use crate::stepper::{StepTime, Stepper};
 /// to overlap.
 ///
 /// ```
-/// use jostle::{Aabb, Algorithm, Detector, Filter};
+/// use jostle::{Aabb, Algorithm, Detector, Filter, Pair};
 ///
 /// let mut detector = Detector::new(Algorithm::Auto);
 /// let unit = |x: f32| Aabb::new([x, 0.0, 0.0], [x + 1.0, 1.0, 1.0]);
@@ -25,72 +26,108 @@ use crate::stepper::{StepTime, Stepper};
 /// let wall = detector.insert(unit(5.0), Filter::STILL)?;
 /// assert!(detector.step()?.began.is_empty());
 /// detector.set(ball, unit(4.0))?;
-/// assert_eq!(detector.step()?.began, [(ball.get(), wall.get()).into()]);
+/// assert_eq!(detector.step()?.began, [Pair::new(ball, wall)]);
 /// # Ok::<(), jostle::Error>(())
 /// ```
+#[derive(Debug)]
 pub struct Detector {
     boxes: Boxes,
-    algorithm: Algorithm,
+    /// None for a broad phase of the caller's.
+    algorithm: Option<Algorithm>,
     stepper: Stepper,
     /// The state of the boxes that the broad phase has seen.
     seen: Option<Stamp>,
-    beside: Option<Beside>,
+    query_cache: QueryCache,
 }
 
-/// A tree for queries beside the broad phase.
-struct Beside {
-    tree: QueryTree,
-    /// The boxes may differ from what the tree knows.
-    stale: bool,
-    /// Steps since the last query.
-    idle: u32,
+impl Default for Detector {
+    /// An empty detector with [`Algorithm::Auto`] on the calling thread.
+    fn default() -> Detector {
+        Detector::new(Algorithm::Auto)
+    }
 }
 
-/// After so many steps without a query the tree beside the broad phase is given up.
-const PATIENCE: u32 = 8;
-
+/// Making one.
 impl Detector {
     /// An empty detector that runs on the calling thread.
+    #[must_use]
     pub fn new(algorithm: Algorithm) -> Detector {
         Detector::with_workers(algorithm, Workers::one())
     }
 
     /// An empty detector that runs on `workers`.
+    #[must_use]
     pub fn with_workers(algorithm: Algorithm, workers: Workers) -> Detector {
-        let broad = algorithm.build(&workers);
-        Detector::with_broad_phase(algorithm, broad, workers)
+        let mut detector = Detector::with_broad_phase(algorithm.build(&workers), workers);
+        detector.algorithm = Some(algorithm);
+        detector
     }
 
-    /// A detector around a broad phase of the caller's; `algorithm` is what
-    /// [`Detector::algorithm`] says of it.
-    pub fn with_broad_phase(
-        algorithm: Algorithm,
-        broad: Box<dyn BroadPhase>,
-        workers: Workers,
-    ) -> Detector {
+    /// An empty detector around a broad phase of the caller's.
+    #[must_use]
+    pub fn with_broad_phase(broad: Box<dyn BroadPhase>, workers: Workers) -> Detector {
         Detector {
             boxes: Boxes::new(),
-            algorithm,
+            algorithm: None,
             stepper: Stepper::with_broad_phase(broad, &workers),
             seen: None,
-            beside: None,
+            query_cache: QueryCache::default(),
         }
     }
 
     /// Continues from a snapshot: these boxes, and these pairs as the set after the last step.
-    /// The next step's events continue from there.
+    /// The events of the next step continue from there, whatever the algorithm and the number of
+    /// workers.
+    ///
+    /// A snapshot is foreign data. A pair is refused if it is listed twice, or if one of its slots
+    /// neither holds a box nor lost one since the last step.
+    ///
+    /// ```
+    /// # use jostle::{Aabb, Algorithm, Detector, Filter, Workers};
+    /// # let mut detector = Detector::new(Algorithm::Auto);
+    /// # let ids = detector.boxes_mut().insert_all(&[Aabb::default(); 3], Filter::ALL)?;
+    /// detector.step()?;
+    /// let (boxes, pairs) = (detector.boxes().clone(), detector.pairs().to_vec());
+    /// let mut restored = Detector::restore(Algorithm::Auto, Workers::one(), boxes, &pairs)?;
+    /// restored.remove(ids[0])?;
+    /// assert_eq!(restored.step()?.ended.len(), 2);
+    /// # Ok::<(), jostle::Error>(())
+    /// ```
     pub fn restore(
         algorithm: Algorithm,
         workers: Workers,
         boxes: Boxes,
         pairs: &[Pair],
-    ) -> Detector {
+    ) -> Result<Detector, Error> {
+        let mut pairs = pairs.to_vec();
+        pairs.sort_unstable();
+        check_pairs(&boxes, &pairs)?;
         let mut detector = Detector::with_workers(algorithm, workers);
         detector.boxes = boxes;
-        detector.stepper.set_pairs(pairs);
-        detector
+        detector.stepper.set_pairs(&pairs);
+        Ok(detector)
     }
+}
 
+/// Fails at the first pair that cannot be the result of a step on these boxes.
+fn check_pairs(boxes: &Boxes, sorted: &[Pair]) -> Result<(), Error> {
+    let refused = |pair: Pair, why: String| Err(Error::Snapshot(format!("pair {pair}: {why}")));
+    for (place, &pair) in sorted.iter().enumerate() {
+        if pair.a() >= pair.b() {
+            return refused(pair, "the first slot must be the smaller of two".into());
+        }
+        if let Some(slot) = [pair.a(), pair.b()].into_iter().find(|&s| !boxes.may_have_pairs(s)) {
+            return refused(pair, format!("there is no box in slot {slot}"));
+        }
+        if place > 0 && sorted[place - 1] == pair {
+            return refused(pair, "listed twice".into());
+        }
+    }
+    Ok(())
+}
+
+/// Boxes. On an error nothing has changed.
+impl Detector {
     /// The boxes.
     pub fn boxes(&self) -> &Boxes {
         &self.boxes
@@ -98,9 +135,7 @@ impl Detector {
 
     /// The boxes, to change them in batches.
     pub fn boxes_mut(&mut self) -> &mut Boxes {
-        if let Some(beside) = &mut self.beside {
-            beside.stale = true;
-        }
+        self.query_cache.invalidate();
         &mut self.boxes
     }
 
@@ -119,56 +154,73 @@ impl Detector {
         self.boxes_mut().remove(id)
     }
 
+    /// Never reports this pair of boxes again; see [`Boxes::exclude`].
+    ///
+    /// ```
+    /// # use jostle::{Aabb, Algorithm, Detector, Filter, Pair};
+    /// # let mut detector = Detector::new(Algorithm::Auto);
+    /// let links = detector.boxes_mut().insert_all(&[Aabb::default(); 3], Filter::ALL)?;
+    /// detector.exclude(links[0], links[1])?;
+    /// detector.exclude(links[1], links[2])?;
+    /// assert_eq!(detector.step()?.began, [Pair::new(links[0], links[2])]);
+    /// # Ok::<(), jostle::Error>(())
+    /// ```
+    pub fn exclude(&mut self, one: BoxId, other: BoxId) -> Result<(), BoxError> {
+        self.boxes_mut().exclude(one, other)
+    }
+
+    /// Reports an excluded pair again; see [`Boxes::include`].
+    pub fn include(&mut self, one: BoxId, other: BoxId) -> Result<(), BoxError> {
+        self.boxes_mut().include(one, other)
+    }
+}
+
+/// Steps and queries.
+impl Detector {
     /// Finds what began and what ended since the last step, sorted by pair. On an error the
     /// changes stay pending and the pairs are as before: fix the cause and step again.
     pub fn step(&mut self) -> Result<Events<'_>, Error> {
         self.seen = None;
         self.stepper.step(&self.boxes)?;
-        self.commit();
+        self.query_cache.commit(&mut self.boxes);
+        self.seen = Some(self.boxes.stamp());
         Ok(self.stepper.events())
     }
 
-    /// Ends the step for the boxes, and for the tree beside, which follows while it is asked.
-    fn commit(&mut self) {
-        if let Some(beside) = &mut self.beside {
-            let follows = beside.idle < PATIENCE && beside.tree.is_at(&self.boxes);
-            if follows && beside.stale {
-                beside.tree.update(&self.boxes);
-            }
-            self.boxes.commit();
-            if follows {
-                beside.tree.step(&self.boxes);
-            }
-            (beside.idle, beside.stale) = (beside.idle + 1, !follows);
-            self.beside.take_if(|beside| beside.stale);
-        } else {
-            self.boxes.commit();
-        }
-        self.seen = Some(self.boxes.stamp());
-    }
-
-    /// Queries on the boxes as they are now, pending changes included: no step is needed first.
+    /// Queries on the boxes as they are now. **Pending changes are seen**: no step is needed
+    /// first, and the answers do not depend on whether one was made.
     ///
-    /// Where the broad phase can answer and nothing has changed since the last step, it does.
-    /// Otherwise a tree is kept beside it: the first query builds it, at the cost of a full build,
-    /// later ones take in what changed, and steps keep it up to date until none of eight in a row
-    /// saw a query; then it is given up. That is why this takes `&mut self`. The answer itself is
-    /// read-only and can be shared among threads.
-    pub fn queries(&mut self) -> Queries<'_> {
+    /// Any number of threads may ask at once: a shared reference is enough, and the answers
+    /// borrow it, so the boxes cannot change under a query.
+    ///
+    /// If the broad phase can answer and nothing has changed since the last step, it does.
+    /// Otherwise a tree is kept next to it: the first query builds it, at the cost of a full
+    /// build, the first query after a change updates it while others wait, and steps keep it up to
+    /// date until eight in a row saw no query; then it is given up.
+    ///
+    /// ```
+    /// use jostle::{Aabb, Detector, Filter};
+    ///
+    /// let mut detector = Detector::default();
+    /// detector.insert(Aabb::point([1.0; 3]), Filter::ALL)?;
+    /// let shared = &detector;
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..3 {
+    ///         scope.spawn(|| assert!(shared.queries().containing([1.0; 3], &Filter::ALL).len() == 1));
+    ///     }
+    /// });
+    /// # Ok::<(), jostle::Error>(())
+    /// ```
+    pub fn queries(&self) -> Queries<'_> {
+        let workers = self.stepper.workers();
         let current = self.seen == Some(self.boxes.stamp()) && self.boxes.changes().is_empty();
-        if let Some(tree) = self.stepper.broad_phase().queries().filter(|_| current) {
-            return Queries::new(tree, self.stepper.workers());
+        match self.stepper.broad_phase().queries() {
+            Some(tree) if current => Queries::borrowed(tree, &self.boxes, workers),
+            _ => {
+                let tree = self.query_cache.tree(&self.boxes, workers);
+                Queries::shared(tree, &self.boxes, workers)
+            }
         }
-        let beside = self.beside.get_or_insert_with(|| Beside {
-            tree: QueryTree::new(self.stepper.workers()),
-            stale: true,
-            idle: 0,
-        });
-        beside.idle = 0;
-        if std::mem::take(&mut beside.stale) || !beside.tree.is_at(&self.boxes) {
-            beside.tree.update(&self.boxes);
-        }
-        Queries::new(beside.tree.queries(), self.stepper.workers())
     }
 
     /// Every overlapping pair after the last step, ascending.
@@ -180,25 +232,30 @@ impl Detector {
     pub fn events(&self) -> Events<'_> {
         self.stepper.events()
     }
+}
 
-    /// The algorithm this detector was given.
-    pub fn algorithm(&self) -> Algorithm {
+/// The algorithm.
+impl Detector {
+    /// The algorithm this detector was given; none if it was given a broad phase of the caller's.
+    pub fn algorithm(&self) -> Option<Algorithm> {
         self.algorithm
     }
 
-    /// Exchanges the algorithm. Pairs and events go on as if nothing had happened.
+    /// Replaces the algorithm. Pairs and events continue as if nothing had happened.
     pub fn set_algorithm(&mut self, algorithm: Algorithm) {
-        self.replace_broad_phase(algorithm, algorithm.build(self.stepper.workers()));
+        self.set_broad_phase(algorithm.build(self.stepper.workers()));
+        self.algorithm = Some(algorithm);
     }
 
-    /// Exchanges the broad phase for one of the caller's.
-    pub fn replace_broad_phase(&mut self, algorithm: Algorithm, broad: Box<dyn BroadPhase>) {
+    /// Replaces the broad phase by one of the caller's. Pairs and events continue as if nothing had
+    /// happened.
+    pub fn set_broad_phase(&mut self, broad: Box<dyn BroadPhase>) {
         self.stepper.replace_broad_phase(broad);
-        self.algorithm = algorithm;
+        self.algorithm = None;
         self.seen = None;
     }
 
-    /// Sets how many pairs may overlap before [`Detector::step`] refuses.
+    /// Sets how many pairs may overlap before [`Detector::step`] refuses, excluded ones included.
     pub fn set_pair_limit(&mut self, limit: usize) {
         self.stepper.set_pair_limit(limit);
     }
@@ -261,7 +318,8 @@ mod tests {
         assert_eq!(detector.step().unwrap().began.len(), 2);
         detector.remove(ids[0]).unwrap();
         let (boxes, pairs) = (detector.boxes().clone(), detector.pairs().to_vec());
-        let mut restored = Detector::restore(Algorithm::BruteForce, Workers::one(), boxes, &pairs);
+        let mut restored =
+            Detector::restore(Algorithm::BruteForce, Workers::one(), boxes, &pairs).unwrap();
         assert_eq!(restored.step().unwrap(), detector.step().unwrap());
         assert_eq!(restored.events().ended, [Pair::new(ids[0], ids[1])]);
     }

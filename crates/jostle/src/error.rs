@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::aabb::BoxFault;
-use crate::pair::BoxId;
+use crate::id::BoxId;
 
 pub use crate::pair::LimitReached;
 
@@ -30,8 +30,10 @@ impl std::error::Error for InvalidBox {}
 pub enum BoxError {
     /// A box is not a box.
     Invalid(InvalidBox),
-    /// The id names no box: it was never given out, or the box was removed.
+    /// The id names no box: this set never gave it out.
     Unknown(BoxId),
+    /// The box was removed. Its slot may hold another box by now.
+    Stale(BoxId),
     /// A batch names the same box twice.
     Twice(BoxId),
     /// A batch has the wrong length.
@@ -50,7 +52,10 @@ impl fmt::Display for BoxError {
         match self {
             BoxError::Invalid(invalid) => invalid.fmt(f),
             BoxError::Unknown(id) => {
-                write!(f, "box {id} does not exist; it was never inserted or is removed already")
+                write!(f, "box {id} does not exist; the id comes from another set of boxes")
+            }
+            BoxError::Stale(id) => {
+                write!(f, "box {id} was removed; forget its id when you remove a box")
             }
             BoxError::Twice(id) => write!(f, "box {id} is named twice in one batch"),
             BoxError::Length { given, expected } => {
@@ -85,6 +90,8 @@ pub enum Error {
     },
     /// The worker threads could not be started.
     Threads(String),
+    /// A snapshot does not fit together.
+    Snapshot(String),
 }
 
 impl fmt::Display for Error {
@@ -102,6 +109,7 @@ impl fmt::Display for Error {
                      filter out pairs that do not matter"
                 )
             }
+            Error::Snapshot(reason) => write!(f, "the snapshot is damaged: {reason}"),
             Error::Threads(reason) => write!(f, "worker threads could not be started: {reason}"),
         }
     }

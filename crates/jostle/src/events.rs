@@ -7,6 +7,7 @@
 //! costs the sorting of its events and one pass that moves the runs of pairs between them; an
 //! empty one costs nothing.
 
+use crate::boxes::{Boxes, Exclusions};
 use crate::broad::Report;
 use crate::ds::pair_sort::PairSorter;
 use crate::pair::{Pair, PairBuffer};
@@ -21,7 +22,7 @@ pub struct Events<'a> {
 }
 
 /// Keeps the set of overlapping pairs in canonical order and the events of the last step.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PairTracker {
     /// All pairs, ascending.
     pairs: Vec<Pair>,
@@ -30,13 +31,6 @@ pub struct PairTracker {
     /// Keys of the new set while it is built.
     next: Vec<u64>,
     sorter: PairSorter,
-}
-
-impl From<Pair> for u64 {
-    #[inline(always)]
-    fn from(pair: Pair) -> u64 {
-        pair.key()
-    }
 }
 
 impl PairTracker {
@@ -62,6 +56,24 @@ impl PairTracker {
         }
     }
 
+    /// As [`PairTracker::apply`], without the pairs that the boxes
+    /// [exclude](Boxes::exclude).
+    ///
+    /// A broad phase reports excluded pairs like others: it need not know of them. The set held
+    /// here is then what overlaps minus what is excluded, and a pair whose exclusion changed while
+    /// it overlaps begins or ends although the broad phase says nothing of it.
+    pub fn apply_excluding(&mut self, report: Report, found: &PairBuffer, boxes: &Boxes) {
+        match report {
+            _ if boxes.exclusions().is_idle() => self.apply(report, found, boxes.slots()),
+            Report::Full => {
+                self.sorter.sort(found.slices(), boxes.slots(), &mut self.next);
+                drop_excluded(&mut self.next, boxes.exclusions());
+                self.compare_with_next();
+            }
+            Report::Delta => self.apply_delta_excluding(found, boxes),
+        }
+    }
+
     /// The events of the last step.
     pub fn events(&self) -> Events<'_> {
         Events { began: &self.began, ended: &self.ended }
@@ -80,6 +92,11 @@ impl PairTracker {
 
     fn apply_full(&mut self, found: &PairBuffer, slots: usize) {
         self.sorter.sort(found.slices(), slots, &mut self.next);
+        self.compare_with_next();
+    }
+
+    /// Finds the events between the set and the new one, and goes over to the new one.
+    fn compare_with_next(&mut self) {
         debug_assert!(self.next.windows(2).all(|two| two[0] < two[1]), "a pair was reported twice");
         self.began.clear();
         self.ended.clear();
@@ -107,6 +124,35 @@ impl PairTracker {
         self.ended.extend_from_slice(found.ended());
         self.began.sort_unstable();
         self.ended.sort_unstable();
+        self.merge_events();
+    }
+
+    /// What was hidden by an exclusion is not in the set. So of the reported ends only those in
+    /// the set count, and of the reported beginnings only those that are not excluded; pairs whose
+    /// exclusion changed are looked at one by one.
+    fn apply_delta_excluding(&mut self, found: &PairBuffer, boxes: &Boxes) {
+        let exclusions = boxes.exclusions();
+        let held = |pair: &Pair| self.pairs.binary_search(pair).is_ok();
+        let hidden = |pair: &Pair| exclusions.contains(*pair);
+        self.began.clear();
+        self.ended.clear();
+        self.began.extend(found.iter().filter(|pair| !hidden(pair)));
+        self.ended.extend(found.ended().iter().copied().filter(held));
+        for &pair in exclusions.changed() {
+            match hidden(&pair) {
+                true if held(&pair) => self.ended.push(pair),
+                false if !held(&pair) && boxes.may_report(pair) => self.began.push(pair),
+                _ => {}
+            }
+        }
+        for events in [&mut self.began, &mut self.ended] {
+            events.sort_unstable();
+            events.dedup();
+        }
+        self.merge_events();
+    }
+
+    fn merge_events(&mut self) {
         if !self.began.is_empty() || !self.ended.is_empty() {
             self.drop_ended();
             self.merge_began();
@@ -148,6 +194,19 @@ impl PairTracker {
             from = at;
         }
     }
+}
+
+/// Takes the excluded pairs out of ascending keys, moving each run between two of them once.
+fn drop_excluded(keys: &mut Vec<u64>, exclusions: &Exclusions) {
+    let (mut from, mut to) = (0, 0);
+    for excluded in exclusions.iter().map(Pair::key) {
+        let at = from + keys[from..].partition_point(|&key| key < excluded);
+        keys.copy_within(from..at, to);
+        to += at - from;
+        from = at + usize::from(keys.get(at) == Some(&excluded));
+    }
+    keys.copy_within(from.., to);
+    keys.truncate(to + keys.len() - from);
 }
 
 /// The first place at or after `from` whose pair is not below `wanted`; near ones are found fast.
@@ -215,6 +274,20 @@ mod tests {
         tracker.apply(Report::Full, &buffer(&[(1, 2), (1, 3)].into(), &BTreeSet::new()), 5);
         assert_eq!(listed(tracker.events().began), [(1, 3)]);
         assert_eq!(listed(tracker.events().ended), [(2, 4)]);
+    }
+
+    #[test]
+    fn excluded_keys_are_taken_out() {
+        let pairs = [(0, 1), (0, 2), (1, 2), (3, 4)].map(Pair::from);
+        let mut exclusions = Exclusions::default();
+        for pair in [pairs[1], pairs[3], Pair::from((2, 3)), Pair::from((8, 9))] {
+            exclusions.exclude(pair);
+        }
+        let mut keys: Vec<u64> = pairs.map(Pair::key).to_vec();
+        drop_excluded(&mut keys, &exclusions);
+        assert_eq!(keys, [pairs[0].key(), pairs[2].key()]);
+        exclusions.forget(crate::id::Slot::new(2));
+        assert_eq!(Vec::from_iter(exclusions.iter()), [(3, 4), (8, 9)].map(Pair::from));
     }
 
     #[test]

@@ -2,6 +2,18 @@
 
 /// Says with which other boxes a box may pair. Two boxes pair only if each one's membership
 /// meets the other's mask, they do not belong to the same owner, and not both are still.
+///
+/// ```
+/// use jostle::Filter;
+///
+/// const PLAYERS: u32 = 1;
+/// const SHOTS: u32 = 2;
+/// let player = Filter::groups(PLAYERS, PLAYERS | SHOTS);
+/// let shot = Filter::groups(SHOTS, PLAYERS).with_owner(7);
+/// assert!(player.allows(&shot));
+/// assert!(!shot.allows(&shot));
+/// assert!(!player.with_owner(7).allows(&shot), "nobody is hit by a shot of their own");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(C)]
@@ -33,14 +45,28 @@ impl Filter {
         Filter { membership, mask, ..Filter::ALL }
     }
 
+    /// This filter in other groups, one bit each.
+    #[must_use]
+    pub const fn with_membership(self, membership: u32) -> Filter {
+        Filter { membership, ..self }
+    }
+
+    /// This filter for pairing with other groups, one bit each.
+    #[must_use]
+    pub const fn with_mask(self, mask: u32) -> Filter {
+        Filter { mask, ..self }
+    }
+
     /// This filter for a part of a body.
-    pub const fn owned_by(self, owner: u32) -> Filter {
+    #[must_use]
+    pub const fn with_owner(self, owner: u32) -> Filter {
         Filter { owner, ..self }
     }
 
-    /// This filter for a still box.
-    pub const fn at_rest(self) -> Filter {
-        Filter { still: true, ..self }
+    /// This filter for a box that is still, or is not.
+    #[must_use]
+    pub const fn with_still(self, still: bool) -> Filter {
+        Filter { still, ..self }
     }
 
     /// Returns true if boxes with these filters may pair.
@@ -69,8 +95,8 @@ mod tests {
             (Filter::ALL, Filter::ALL, true),
             (Filter::STILL, Filter::ALL, true),
             (Filter::STILL, Filter::STILL, false),
-            (Filter::ALL.owned_by(3), Filter::ALL.owned_by(3), false),
-            (Filter::ALL.owned_by(3), Filter::ALL.owned_by(4), true),
+            (Filter::ALL.with_owner(3), Filter::ALL.with_owner(3), false),
+            (Filter::ALL.with_owner(3), Filter::ALL.with_owner(4), true),
             (Filter::groups(1, 2), Filter::groups(2, 1), true),
             (Filter::groups(1, 2), Filter::groups(2, 2), false),
             (Filter::groups(1, 0), Filter::ALL, false),

@@ -1,83 +1,81 @@
-//! [`BoxId`], [`Pair`] and [`PairBuffer`], into which algorithms write.
+//! [`Pair`], and [`PairBuffer`], into which algorithms write.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Names a box: its slot in [`Boxes`](crate::Boxes). A slot is given out again only after the
-/// events of the removed box have been delivered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
-#[repr(transparent)]
-pub struct BoxId(u32);
+use crate::id::Slot;
 
-impl BoxId {
-    /// The id of a slot.
-    #[inline(always)]
-    pub const fn new(slot: u32) -> BoxId {
-        BoxId(slot)
-    }
-
-    /// The slot as an array index.
-    #[inline(always)]
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The slot.
-    #[inline(always)]
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-}
-
-impl fmt::Display for BoxId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Two different boxes, the smaller id first. Pairs order by first id, then by second.
+/// Two different boxes by their slots, the smaller one first. Pairs order by first slot, then by
+/// second. [`Boxes::id_at`](crate::Boxes::id_at) gives the id of the box in a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(from = "(u32, u32)", into = "(u32, u32)"))]
+#[cfg_attr(feature = "serde", serde(try_from = "Foreign", into = "(u32, u32)"))]
 #[repr(C)]
 pub struct Pair {
-    a: BoxId,
-    b: BoxId,
+    a: Slot,
+    b: Slot,
 }
 
 impl Pair {
-    /// The pair of two different boxes, given in any order.
+    /// The pair of two boxes, given by id or slot in any order.
+    ///
+    /// # Panics
+    ///
+    /// If both are the same: a box does not pair with itself.
+    #[inline]
+    pub fn new(one: impl Into<Slot>, other: impl Into<Slot>) -> Pair {
+        let (one, other) = (one.into(), other.into());
+        assert!(one != other, "box {one} cannot pair with itself");
+        Pair::sorted(one, other)
+    }
+
+    /// The pair of two different slots: [`Pair::new`] for inner loops.
     #[inline(always)]
-    pub fn new(one: BoxId, other: BoxId) -> Pair {
+    pub(crate) fn sorted(one: Slot, other: Slot) -> Pair {
         debug_assert!(one != other, "box {one} cannot pair with itself");
         Pair { a: one.min(other), b: one.max(other) }
     }
 
-    /// The box with the smaller id.
+    /// The smaller slot.
     #[inline(always)]
-    pub const fn a(self) -> BoxId {
+    pub const fn a(self) -> Slot {
         self.a
     }
 
-    /// The box with the larger id.
+    /// The larger slot.
     #[inline(always)]
-    pub const fn b(self) -> BoxId {
+    pub const fn b(self) -> Slot {
         self.b
+    }
+
+    /// Returns true if the box is one of the two.
+    pub fn contains(self, one: impl Into<Slot>) -> bool {
+        self.other(one).is_some()
+    }
+
+    /// The partner of a box; none if the box is not one of the two.
+    pub fn other(self, one: impl Into<Slot>) -> Option<Slot> {
+        let one = one.into();
+        if one == self.a {
+            Some(self.b)
+        } else if one == self.b {
+            Some(self.a)
+        } else {
+            None
+        }
     }
 
     /// A number that orders as the pair does.
     #[inline(always)]
     pub const fn key(self) -> u64 {
-        (self.a.0 as u64) << 32 | self.b.0 as u64
+        (self.a.get() as u64) << 32 | self.b.get() as u64
     }
 
     /// The pair with a given [`key`](Pair::key).
     #[inline(always)]
     pub const fn from_key(key: u64) -> Pair {
-        Pair { a: BoxId((key >> 32) as u32), b: BoxId(key as u32) }
+        Pair { a: Slot::new((key >> 32) as u32), b: Slot::new(key as u32) }
     }
 }
 
@@ -93,15 +91,40 @@ impl fmt::Display for Pair {
     }
 }
 
+/// A pair as a snapshot holds it, before it is checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Foreign(u32, u32);
+
+#[cfg(feature = "serde")]
+impl TryFrom<Foreign> for Pair {
+    type Error = String;
+
+    fn try_from(Foreign(a, b): Foreign) -> Result<Pair, String> {
+        if a < b {
+            return Ok(Pair::from((a, b)));
+        }
+        Err(format!("[{a}, {b}] is no pair; the first slot must be the smaller of two"))
+    }
+}
+
 impl From<(u32, u32)> for Pair {
+    /// The pair of two slots, given in any order; panics as [`Pair::new`] does.
     fn from((one, other): (u32, u32)) -> Pair {
-        Pair::new(BoxId(one), BoxId(other))
+        Pair::new(one, other)
     }
 }
 
 impl From<Pair> for (u32, u32) {
     fn from(pair: Pair) -> (u32, u32) {
-        (pair.a.0, pair.b.0)
+        (pair.a.get(), pair.b.get())
+    }
+}
+
+impl From<Pair> for u64 {
+    #[inline(always)]
+    fn from(pair: Pair) -> u64 {
+        pair.key()
     }
 }
 
@@ -151,7 +174,7 @@ impl Lane {
         if self.pairs.len() == self.granted {
             self.grant(1)?;
         }
-        self.pairs.push(Pair::new(BoxId(one), BoxId(other)));
+        self.pairs.push(Pair::sorted(Slot::new(one), Slot::new(other)));
         Ok(())
     }
 
@@ -311,11 +334,13 @@ mod tests {
 
     #[test]
     fn pairs_are_ordered_and_survive_their_key() {
-        let pair = Pair::new(BoxId(7), BoxId(3));
+        let pair = Pair::new(7, 3);
         assert_eq!((pair.a().get(), pair.b().get()), (3, 7));
         assert_eq!(Pair::from_key(pair.key()), pair);
         assert!(pair < Pair::from((3, 8)) && pair < Pair::from((4, 5)));
         assert_eq!(format!("{pair} {pair:?}"), "3-7 (3, 7)");
+        assert_eq!((pair.other(3), pair.other(7)), (Some(Slot::new(7)), Some(Slot::new(3))));
+        assert_eq!((pair.other(4), pair.contains(7), pair.contains(8)), (None, true, false));
     }
 
     #[test]

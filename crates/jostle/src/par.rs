@@ -19,10 +19,16 @@ impl Workers {
         Workers::default()
     }
 
-    /// Threads of their own, `count` in number; 1 is the calling thread, 0 one for each core.
+    /// The largest number of threads that [`Workers::new`] starts. No machine runs more of them
+    /// at once, and starting thousands takes longer than any step.
+    pub const MAX: usize = 1024;
+
+    /// Threads of their own, `count` in number; 1 is the calling thread, 0 one for each core, up
+    /// to [`Workers::MAX`]. More than that is an error.
     #[cfg(feature = "parallel")]
     pub fn new(count: usize) -> Result<Workers, Error> {
-        let count = if count == 0 { available() } else { count };
+        let count = if count == 0 { available().min(Workers::MAX) } else { count };
+        check_count(count)?;
         if count == 1 {
             return Ok(Workers::one());
         }
@@ -34,9 +40,11 @@ impl Workers {
         Ok(Workers { pool: Some(std::sync::Arc::new(pool)) })
     }
 
-    /// Without the `parallel` feature, always the calling thread.
+    /// Without the `parallel` feature, always the calling thread; more than [`Workers::MAX`] is
+    /// an error all the same.
     #[cfg(not(feature = "parallel"))]
-    pub fn new(_count: usize) -> Result<Workers, Error> {
+    pub fn new(count: usize) -> Result<Workers, Error> {
+        check_count(count)?;
         Ok(Workers::one())
     }
 
@@ -169,6 +177,14 @@ impl Workers {
     }
 }
 
+fn check_count(count: usize) -> Result<(), Error> {
+    if count <= Workers::MAX {
+        return Ok(());
+    }
+    let most = Workers::MAX;
+    Err(Error::Threads(format!("{count} are too many; ask for at most {most}, or 0 for all cores")))
+}
+
 /// Number of threads this machine runs at once.
 pub fn available() -> usize {
     std::thread::available_parallelism().map_or(1, |count| count.get())
@@ -178,6 +194,14 @@ pub fn available() -> usize {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn absurd_numbers_of_threads_are_refused_by_name() {
+        for count in [Workers::MAX + 1, 5000, usize::MAX] {
+            let error = Workers::new(count).unwrap_err().to_string();
+            assert!(error.contains("at most 1024"), "{error}");
+        }
+    }
 
     #[test]
     fn every_task_runs_once_whatever_the_number_of_workers() {

@@ -90,7 +90,7 @@ impl Stepper {
             .enter(|| broad.update(boxes, found))
             .map_err(|error| with_estimate(error, boxes))?;
         self.time.update = start.elapsed();
-        self.tracker.apply(self.report, &self.found, boxes.slots());
+        self.tracker.apply_excluding(self.report, &self.found, boxes);
         self.time.step = start.elapsed();
         Ok(self.tracker.events())
     }
@@ -171,7 +171,7 @@ fn with_estimate(error: Error, boxes: &Boxes) -> Error {
 fn estimate_pairs(boxes: &Boxes) -> u64 {
     let step = (boxes.len() / 1000).max(1);
     let (mut sampled, mut hits) = (0u64, 0u64);
-    for id in boxes.ids().step_by(step) {
+    for id in boxes.live_slots().step_by(step) {
         let (aabb, filter) = (&boxes.aabbs()[id.index()], &boxes.filters()[id.index()]);
         let others = boxes.aabbs().iter().zip(boxes.filters());
         let hit = |(other, of): &(&Aabb, &Filter)| aabb.overlaps(other) && filter.allows(of);

@@ -57,10 +57,10 @@ fn numbered_filter(number: u8) -> Filter {
         1 => Filter::groups(1, 2),
         2 => Filter::groups(2, 1),
         3 => Filter::groups(3, 3),
-        4 => Filter::ALL.owned_by(1),
-        5 => Filter::ALL.owned_by(2),
+        4 => Filter::ALL.with_owner(1),
+        5 => Filter::ALL.with_owner(2),
         6 => Filter::groups(1, 0),
-        7 => Filter::STILL.owned_by(1),
+        7 => Filter::STILL.with_owner(1),
         _ => Filter::ALL,
     }
 }
@@ -79,6 +79,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => offset().prop_map(Op::ShiftAll),
         2 => (place(), place()).prop_map(|(place, from)| Op::Copy(place, from)),
         2 => (place(), filter()).prop_map(|(place, filter)| Op::Refilter(place, filter)),
+        2 => (place(), place(), any::<bool>()).prop_map(|(a, b, on)| Op::Exclude(a, b, on)),
         5 => place().prop_map(Op::Remove),
         1 => Just(Op::RemoveAll),
         12 => Just(Op::Step),
@@ -109,6 +110,7 @@ pub fn from_bytes(bytes: &[u8]) -> Vec<Op> {
             11 => Op::Refilter(bytes.place(), numbered_filter(bytes.byte())),
             12 => Op::Remove(bytes.place()),
             13 if kind == 13 => Op::RemoveAll,
+            13 if kind & 16 != 0 => Op::Exclude(bytes.place(), bytes.place(), bytes.byte() % 3 > 0),
             14 if kind < 64 => Op::Rebuild,
             _ => Op::Step,
         });

@@ -8,6 +8,7 @@ use jostle::{Aabb, BoxId, Filter, Pair};
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     boxes: BTreeMap<BoxId, (Aabb, Filter)>,
+    excluded: BTreeSet<[BoxId; 2]>,
 }
 
 impl Model {
@@ -19,6 +20,16 @@ impl Model {
     /// Takes a box out.
     pub fn remove(&mut self, id: BoxId) {
         self.boxes.remove(&id);
+        self.excluded.retain(|two| !two.contains(&id));
+    }
+
+    /// Excludes a pair, or includes it again.
+    pub fn set_excluded(&mut self, one: BoxId, other: BoxId, excluded: bool) {
+        let two = [one.min(other), one.max(other)];
+        match excluded {
+            true => self.excluded.insert(two),
+            false => self.excluded.remove(&two),
+        };
     }
 
     /// The bounds and the filter of a box.
@@ -41,13 +52,14 @@ impl Model {
         self.boxes.is_empty()
     }
 
-    /// Every overlapping pair that the filters let pass.
+    /// Every overlapping pair that the filters let pass and that is not excluded.
     pub fn pairs(&self) -> BTreeSet<Pair> {
         let list: Vec<_> = self.boxes.iter().collect();
         let mut pairs = BTreeSet::new();
         for (place, (a, (a_box, a_filter))) in list.iter().enumerate() {
             for (b, (b_box, b_filter)) in &list[place + 1..] {
-                if closed_overlap(a_box, b_box) && may_pair(a_filter, b_filter) {
+                let excluded = self.excluded.contains(&[**a, **b]);
+                if closed_overlap(a_box, b_box) && may_pair(a_filter, b_filter) && !excluded {
                     pairs.insert(Pair::new(**a, **b));
                 }
             }

@@ -26,6 +26,8 @@ pub enum Op {
     Copy(usize, usize),
     /// Gives a box another filter.
     Refilter(usize, Filter),
+    /// Excludes the pair of two boxes, or includes it again.
+    Exclude(usize, usize, bool),
     /// Removes a box.
     Remove(usize),
     /// Removes every box.
@@ -88,6 +90,9 @@ impl<'a> Replay<'a> {
             Op::Refilter(place, filter) => {
                 self.named(place, |replay, id| replay.refilter(id, filter))
             }
+            Op::Exclude(one, other, excluded) => self.named(one, |replay, one| {
+                replay.named(other, |replay, other| replay.exclude(one, other, excluded))
+            }),
             Op::Remove(place) => self.named(place, Replay::remove),
             Op::RemoveAll => self.model.ids().into_iter().try_for_each(|id| self.remove(id)),
             Op::Step => self.step(),
@@ -106,7 +111,7 @@ impl<'a> Replay<'a> {
     /// Adds a box on both sides.
     pub fn insert(&mut self, aabb: Aabb, filter: Filter) -> Result<BoxId, Failure> {
         let id = self.detector.insert(aabb, filter).map_err(|error| error.to_string())?;
-        if self.model.get(id).is_some() || self.pairs.iter().any(|p| p.a() == id || p.b() == id) {
+        if self.model.get(id).is_some() || self.pairs.iter().any(|pair| pair.contains(id)) {
             return Err(format!("id {id} was given out again before its last event"));
         }
         self.model.put(id, aabb, filter);
@@ -161,6 +166,20 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
+    /// Excludes a pair, or includes it again, on both sides. A box and itself are left out.
+    pub fn exclude(&mut self, one: BoxId, other: BoxId, excluded: bool) -> Result<(), Failure> {
+        if one == other {
+            return Ok(());
+        }
+        match excluded {
+            true => self.detector.exclude(one, other),
+            false => self.detector.include(one, other),
+        }
+        .map_err(|error| error.to_string())?;
+        self.model.set_excluded(one, other, excluded);
+        Ok(())
+    }
+
     /// Removes a box on both sides.
     pub fn remove(&mut self, id: BoxId) -> Result<(), Failure> {
         self.detector.remove(id).map_err(|error| error.to_string())?;
@@ -174,8 +193,9 @@ impl<'a> Replay<'a> {
         let pairs = self.detector.pairs().to_vec();
         let fresh = (self.build)(&self.workers);
         let workers = self.workers.clone();
-        self.detector = Detector::restore(Algorithm::BruteForce, workers, boxes, &pairs);
-        self.detector.replace_broad_phase(Algorithm::BruteForce, fresh);
+        self.detector = Detector::restore(Algorithm::BruteForce, workers, boxes, &pairs)
+            .map_err(|error| error.to_string())?;
+        self.detector.set_broad_phase(fresh);
         Ok(())
     }
 
@@ -199,7 +219,7 @@ impl<'a> Replay<'a> {
 }
 
 fn detector(build: Build<'_>, workers: &Workers) -> Detector {
-    Detector::with_broad_phase(Algorithm::BruteForce, build(workers), workers.clone())
+    Detector::with_broad_phase(build(workers), workers.clone())
 }
 
 fn shifted(aabb: &Aabb, by: [f32; 3]) -> Aabb {

@@ -1,6 +1,6 @@
 //! The suite itself. [`run`] is all of it; the parts can be run alone.
 
-use jostle::{Aabb, Algorithm, Detector, Error, Filter, Workers};
+use jostle::{Aabb, Detector, Error, Filter, Workers};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -22,6 +22,7 @@ pub fn run(build: Build<'_>) -> Result<(), Failure> {
     degenerate_cases(build)?;
     histories(build, 64, 7)?;
     limits(build)?;
+    exclusions(build)?;
     filters_cost_nothing(build)
 }
 
@@ -130,8 +131,7 @@ fn shrunk(
 pub fn limits(build: Build<'_>) -> Result<(), Failure> {
     for threads in THREADS {
         let workers = Workers::new(threads).map_err(|error| error.to_string())?;
-        let mut detector =
-            Detector::with_broad_phase(Algorithm::BruteForce, build(&workers), workers);
+        let mut detector = Detector::with_broad_phase(build(&workers), workers);
         detector.set_pair_limit(10_000);
         let boxes = vec![Aabb::default(); 1000];
         let ids =
@@ -154,19 +154,69 @@ pub fn limits(build: Build<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Excluded pairs stay away, and begin and end with their exclusion; thousands of them among
+/// many pairs, so that nothing is small.
+pub fn exclusions(build: Build<'_>) -> Result<(), Failure> {
+    const CHAIN: usize = 3000;
+    for threads in THREADS {
+        // Links that overlap the next three; neighbours are excluded.
+        let link = |k: usize| Aabb::new([k as f32, 0.0, 0.0], [k as f32 + 3.0, 1.0, 1.0]);
+        let workers = Workers::new(threads).map_err(|error| error.to_string())?;
+        let mut detector = Detector::with_broad_phase(build(&workers), workers);
+        let links: Vec<Aabb> = (0..CHAIN).map(link).collect();
+        let ids = detector.boxes_mut().insert_all(&links, Filter::ALL).map_err(say)?;
+        let step = |detector: &mut Detector, what: &str, began: usize, ended: usize| {
+            let events = detector.step().map_err(say)?;
+            let got = (events.began.len(), events.ended.len());
+            if got == (began, ended) {
+                return Ok(());
+            }
+            Err(on(threads, format!("{what}: {got:?} began and ended, not {:?}", (began, ended))))
+        };
+        for two in ids.windows(2) {
+            detector.exclude(two[0], two[1]).map_err(say)?;
+        }
+        step(&mut detector, "a chain with its neighbours excluded", 2 * CHAIN - 5, 0)?;
+        detector.set(ids[9], link(9).grown(0.01)).map_err(say)?;
+        step(&mut detector, "a link that moves", 2, 0)?;
+        for two in ids.windows(2).step_by(2) {
+            detector.include(two[0], two[1]).map_err(say)?;
+        }
+        step(&mut detector, "every other neighbour included", CHAIN / 2, 0)?;
+        detector.exclude(ids[0], ids[1]).map_err(say)?;
+        detector.exclude(ids[0], ids[2]).map_err(say)?;
+        detector.set(ids[0], Aabb::point([-9.0; 3])).map_err(say)?;
+        step(&mut detector, "excluded and gone away in one step", 0, 3)?;
+        detector.include(ids[0], ids[1]).map_err(say)?;
+        detector.set(ids[0], link(0)).map_err(say)?;
+        step(&mut detector, "included and back in one step", 2, 0)?;
+        detector.remove(ids[0]).map_err(say)?;
+        step(&mut detector, "a link removed, one of its pairs hidden", 0, 2)?;
+        let fresh = detector.insert(link(0), Filter::ALL).map_err(say)?;
+        step(&mut detector, "another in its slot, with nothing excluded", 3, 0)?;
+        if fresh.slot() != ids[0].slot() {
+            return Err("the slot was not used again".into());
+        }
+    }
+    Ok(())
+}
+
+fn say(error: impl std::fmt::Display) -> Failure {
+    error.to_string()
+}
+
 /// Thousands of boxes in one place that never pair must not be tested pair by pair. The
 /// brute-force oracle is excused.
 pub fn filters_cost_nothing(build: Build<'_>) -> Result<(), Failure> {
     const COUNT: u64 = 6000;
     let crowds: [(&str, Filter); 3] = [
-        ("parts of one owner", Filter::ALL.owned_by(5)),
+        ("parts of one owner", Filter::ALL.with_owner(5)),
         ("still boxes", Filter::STILL),
         ("a group that does not meet itself", Filter::groups(1, 2)),
     ];
     for (name, filter) in crowds {
         let workers = Workers::one();
-        let mut detector =
-            Detector::with_broad_phase(Algorithm::BruteForce, build(&workers), workers);
+        let mut detector = Detector::with_broad_phase(build(&workers), workers);
         let crowd = vec![Aabb::new([0.0; 3], [1.0; 3]); COUNT as usize];
         let boxes = detector.boxes_mut();
         boxes.insert_all(&crowd, filter).map_err(|error| error.to_string())?;

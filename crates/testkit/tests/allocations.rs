@@ -20,7 +20,7 @@ fn frame(number: usize) -> Vec<Aabb> {
 fn a_step_allocates_nothing_after_warm_up() {
     let frames: Vec<Vec<Aabb>> = (0..4).map(frame).collect();
     for &algorithm in Algorithm::ALL {
-        for filter in [Filter::ALL, Filter::ALL.owned_by(3)] {
+        for filter in [Filter::ALL, Filter::ALL.with_owner(3)] {
             let mut detector = Detector::new(algorithm);
             let (free, owned) = frames[0].split_at(1500);
             detector.boxes_mut().insert_all(free, Filter::ALL).unwrap();

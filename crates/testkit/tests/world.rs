@@ -137,7 +137,10 @@ fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
 
 /// What there is to know of a pair that should touch and does not, or the other way round.
 fn tell(world: &World, pair: Pair) -> String {
-    let side = |id: BodyId| (world.shape(id).unwrap(), world.pose(id).unwrap());
+    let side = |slot: jostle::Slot| {
+        let id = world.detector().boxes().id_at(slot).unwrap();
+        (world.shape(id).unwrap(), world.pose(id).unwrap())
+    };
     let ((a, pose_a), (b, pose_b)) = (side(pair.a()), side(pair.b()));
     let contact = narrow::contact(a, pose_a, b, pose_b);
     format!("{pair}: {a:?} {pose_a:?} {b:?} {pose_b:?} {contact:?}")
@@ -439,7 +442,7 @@ fn what_is_refused_leaves_the_world_as_it_was() {
     assert!(matches!(error, WorldError::Shape { index: 1, .. }), "{error}");
     assert!(error.to_string().starts_with("body 1: radius = NaN"), "{error}");
     assert!(world.insert(bad).is_err());
-    let unknown = BodyId::new(77);
+    let unknown = BodyId::new(77.into(), 0);
     let poses = [at(9.0, 0.0, 0.0); 2];
     let refused = Err(WorldError::Body(BoxError::Unknown(unknown)));
     assert_eq!(world.set_poses(&[ids[0], unknown], &poses), refused);

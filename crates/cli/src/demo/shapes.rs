@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use glam::DVec3;
 use jostle::narrow;
 use jostle::shape::{Pose, Shape};
-use jostle::{Aabb, Algorithm, Body, BodyId, Pair, Workers, World};
+use jostle::{Aabb, Algorithm, Body, BodyId, Pair, Slot, Workers, World};
 use jostle_scenes::{Scene, SceneSpec, median};
 
 use crate::support::failure::Failure;
@@ -86,7 +86,10 @@ fn report(world: &World, times: Vec<f64>, began: usize, ended: usize) -> Result<
 
 /// Every pair of boxes, asked alone and without memory, must say the same.
 fn check(world: &World) -> Result<(), Failure> {
-    let side = |id: BodyId| world.shape(id).zip(world.pose(id)).expect("paired bodies exist");
+    let side = |slot: Slot| {
+        let id = world.detector().boxes().id_at(slot).expect("paired bodies exist");
+        world.shape(id).zip(world.pose(id)).expect("paired bodies exist")
+    };
     let hit = |pair: &Pair| {
         let ((a, at_a), (b, at_b)) = (side(pair.a()), side(pair.b()));
         narrow::intersects(a, at_a, b, at_b).hit

@@ -147,7 +147,7 @@ impl Pairs {
         }
         let pairs = detector.pairs();
         let worst = worst(pairs, detector.boxes().slots());
-        let worst = worst.into_iter().map(|(id, count)| (feed.slot(jostle::BoxId::new(id)), count));
+        let worst = worst.into_iter().map(|(id, count)| (feed.slot(jostle::Slot::new(id)), count));
         Pairs { count: pairs.len() as u64, estimated: false, worst: worst.collect() }
     }
 }

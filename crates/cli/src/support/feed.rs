@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jostle::{Aabb, BoxId, Boxes, Filter, Pair};
+use jostle::{Aabb, BoxId, Boxes, Filter, Pair, Slot};
 use jostle_scenes::{FrameReader, Invalid, Scene, SceneSpec};
 
 use crate::support::failure::Failure;
@@ -181,9 +181,9 @@ impl Feed {
         }
     }
 
-    /// The slot of a box.
-    pub fn slot(&self, id: BoxId) -> u32 {
-        if self.slots.sparse { self.slots.of[id.index()] } else { id.get() }
+    /// The row of the box in a slot.
+    pub fn slot(&self, slot: Slot) -> u32 {
+        if self.slots.sparse { self.slots.of[slot.index()] } else { slot.get() }
     }
 }
 
@@ -315,10 +315,9 @@ impl Slots {
     fn become_sparse(&mut self, slots: usize, boxes: &Boxes) {
         if !self.sparse {
             self.sparse = true;
-            self.ids = (0..slots as u32).map(|slot| Some(BoxId::new(slot))).collect();
-            self.of = (0..slots as u32).collect();
             // Before the first frame no slot holds a box.
-            self.ids.iter_mut().for_each(|id| *id = id.filter(|&id| boxes.contains(id)));
+            self.ids = (0..slots as u32).map(|slot| boxes.id_at(slot.into())).collect();
+            self.of = (0..slots as u32).collect();
         }
     }
 

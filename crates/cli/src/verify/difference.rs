@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use jostle::{BoxId, Boxes, Pair};
+use jostle::{Boxes, Pair, Slot};
 
 /// How many differing pairs are shown.
 const SHOWN: usize = 3;
@@ -59,13 +59,14 @@ impl Difference {
     }
 }
 
-fn bounds(id: BoxId, boxes: &Boxes) -> String {
-    match (boxes.get(id), boxes.filter(id)) {
-        (Some(aabb), Some(filter)) => {
+fn bounds(slot: Slot, boxes: &Boxes) -> String {
+    match boxes.is_live(slot) {
+        true => {
+            let (aabb, filter) = (boxes.aabbs()[slot.index()], boxes.filters()[slot.index()]);
             let still = if filter.still { " still" } else { "" };
-            format!("box {id}: min {:?} max {:?}{still}", aabb.min, aabb.max)
+            format!("box {slot}: min {:?} max {:?}{still}", aabb.min, aabb.max)
         }
-        _ => format!("box {id}: removed"),
+        false => format!("box {slot}: removed"),
     }
 }
 

@@ -113,7 +113,7 @@ pub(crate) fn check_sample(boxes: &Boxes, frame: usize, found: &[Pair]) -> Resul
         for (slot, other) in boxes.aabbs().iter().enumerate() {
             // Slots without a box hold NaN, which overlaps nothing.
             if slot != a.index() && aabb.overlaps(other) && filter.allows(&boxes.filters()[slot]) {
-                expected.push(Pair::new(a, jostle::BoxId::new(slot as u32)));
+                expected.push(Pair::new(a, slot as u32));
             }
         }
     }

@@ -9,10 +9,17 @@ struct Snapshot {
     bits: Vec<[u32; 6]>,
     filters: Vec<Filter>,
     state: Vec<u8>,
-    free: Vec<BoxId>,
-    inserted: Vec<BoxId>,
-    moved: Vec<BoxId>,
-    removed: Vec<BoxId>,
+    /// All zero if left out.
+    #[serde(default)]
+    generations: Vec<u32>,
+    #[serde(default)]
+    user_data: Vec<u64>,
+    #[serde(default)]
+    exclusions: Vec<Pair>,
+    free: Vec<Slot>,
+    inserted: Vec<Slot>,
+    moved: Vec<Slot>,
+    removed: Vec<Slot>,
 }
 
 fn to_bits(aabb: &Aabb) -> [u32; 6] {
@@ -30,6 +37,9 @@ impl Serialize for Boxes {
             bits: self.aabbs.iter().map(to_bits).collect(),
             filters: self.filters.clone(),
             state: self.state.clone(),
+            generations: self.generations.clone(),
+            user_data: self.user_data.clone(),
+            exclusions: self.exclusions.iter().collect(),
             free: self.free.clone(),
             inserted: self.changes.inserted.clone(),
             moved: self.changes.moved.clone(),
@@ -51,7 +61,16 @@ fn restore(snapshot: Snapshot) -> Result<Boxes, String> {
     if snapshot.filters.len() != slots || snapshot.state.len() != slots {
         return Err(format!("snapshot has {slots} boxes but other numbers of filters or states"));
     }
+    let mut generations = snapshot.generations;
+    if generations.is_empty() {
+        generations.resize(slots, 0);
+    }
+    if generations.len() != slots || snapshot.user_data.len() > slots {
+        return Err(format!("snapshot has {slots} boxes but other numbers of ids or user data"));
+    }
     let mut boxes = Boxes::new();
+    boxes.generations = generations;
+    boxes.user_data = snapshot.user_data;
     boxes.aabbs = snapshot.bits.iter().map(from_bits).collect();
     boxes.place = vec![0; slots];
     let lists = [
@@ -91,6 +110,13 @@ fn restore(snapshot: Snapshot) -> Result<Boxes, String> {
     }
     boxes.filters = snapshot.filters;
     boxes.state = snapshot.state;
+    for pair in snapshot.exclusions {
+        if !boxes.is_live(pair.a()) || !boxes.is_live(pair.b()) || boxes.exclusions.contains(pair) {
+            return Err(format!("snapshot excludes pair {pair} twice or without boxes"));
+        }
+        boxes.exclusions.exclude(pair);
+    }
+    boxes.exclusions.commit();
     boxes.free = snapshot.free;
     boxes.changes =
         Changes { inserted: snapshot.inserted, moved: snapshot.moved, removed: snapshot.removed };

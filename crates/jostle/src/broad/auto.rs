@@ -64,7 +64,7 @@ impl Observed {
     pub fn new(boxes: &Boxes) -> Observed {
         let changes = boxes.changes();
         let churned = changes.inserted().len() + changes.removed().len();
-        Observed { boxes: boxes.len(), still: boxes.still(), changed: changes.len(), churned }
+        Observed { boxes: boxes.len(), still: boxes.still_count(), changed: changes.len(), churned }
     }
 }
 

@@ -7,14 +7,15 @@
 use crate::boxes::Boxes;
 use crate::broad::contract::{BroadPhase, Report};
 use crate::error::Error;
-use crate::pair::{BoxId, PairBuffer};
+use crate::id::Slot;
+use crate::pair::PairBuffer;
 use crate::par::Workers;
 use crate::stats::Stats;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct BruteForce {
-    live: Vec<BoxId>,
+    live: Vec<Slot>,
     tests: u64,
 }
 
@@ -28,7 +29,7 @@ impl BruteForce {
 impl BroadPhase for BruteForce {
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.live.clear();
-        self.live.extend(boxes.ids());
+        self.live.extend(boxes.live_slots());
         self.tests = 0;
         let (aabbs, filters) = (boxes.aabbs(), boxes.filters());
         let lane = found.lane();
@@ -46,7 +47,7 @@ impl BroadPhase for BruteForce {
     }
 
     fn stats(&self) -> Stats {
-        let bytes = self.live.capacity() * size_of::<BoxId>();
+        let bytes = self.live.capacity() * size_of::<Slot>();
         Stats { tests: self.tests, bytes, ..Stats::default() }
     }
 }

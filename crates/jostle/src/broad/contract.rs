@@ -16,7 +16,7 @@ pub enum Report {
 }
 
 /// An algorithm that finds the overlapping pairs of [`Boxes`].
-pub trait BroadPhase: Send {
+pub trait BroadPhase: Send + Sync {
     /// Follows [`Boxes::changes`] and writes pairs into the empty buffer, each of them once, in
     /// any order. After an error the algorithm forgets what it knew and reads all boxes again in
     /// the next update.

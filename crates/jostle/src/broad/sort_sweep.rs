@@ -46,7 +46,7 @@ impl SortSweep {
 
     fn sort(&mut self, boxes: &Boxes, axis: usize) {
         self.order.clear();
-        self.order.extend(boxes.ids().map(|id| id.get()));
+        self.order.extend(boxes.live_slots().map(|id| id.get()));
         let aabbs = boxes.aabbs();
         let key = |slot: &u32| (aabbs[*slot as usize].min[axis] + 0.0, *slot);
         self.order.sort_unstable_by(|one, other| {

@@ -12,7 +12,7 @@ const ROWS: usize = 1 << 11;
 const LONG_ROW: usize = 24;
 
 /// The scratch memory of a sort, kept between calls.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PairSorter {
     /// Where each range begins in `moved`, and while moving, where its next pair goes.
     starts: Vec<u32>,

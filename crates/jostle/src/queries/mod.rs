@@ -16,10 +16,13 @@
 //! with. [`Filter::ALL`] finds all boxes that pair with anything at all.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::aabb::Aabb;
+use crate::boxes::Boxes;
 use crate::filter::Filter;
-use crate::pair::{BoxId, Pair};
+use crate::id::{BoxId, Slot};
+use crate::pair::Pair;
 use crate::par::Workers;
 
 /// A box, or a point, that moves on a straight line: at time `t` it is displaced by `t` times the
@@ -129,20 +132,20 @@ pub(crate) fn gap_squared(one: &Aabb, other: &Aabb) -> f64 {
     sum
 }
 
-/// A box hit by a [`Cast`].
+/// A box hit by a [`Cast`]. Structures for queries name boxes by [`Slot`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
+pub struct Hit<Id = BoxId> {
     /// The box.
-    pub id: BoxId,
+    pub id: Id,
     /// When it is first touched, in units of the cast's direction; 0 where the cast begins in it.
     pub enter: f64,
 }
 
-/// A box near a point.
+/// A box near a point. Structures for queries name boxes by [`Slot`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Near {
+pub struct Near<Id = BoxId> {
     /// The box.
-    pub id: BoxId,
+    pub id: Id,
     /// The square of its distance, 0 where it contains the point.
     pub distance_squared: f64,
 }
@@ -166,7 +169,7 @@ pub trait BoxQueries: Sync {
         &self,
         aabb: &Aabb,
         filter: &Filter,
-        visit: Visit<'_, BoxId>,
+        visit: Visit<'_, Slot>,
     ) -> ControlFlow<()>;
 
     /// Boxes no farther from a point than a radius.
@@ -175,17 +178,22 @@ pub trait BoxQueries: Sync {
         point: [f32; 3],
         radius: f32,
         filter: &Filter,
-        visit: Visit<'_, Near>,
+        visit: Visit<'_, Near<Slot>>,
     ) -> ControlFlow<()>;
 
     /// Boxes that a cast touches.
-    fn visit_hits(&self, cast: &Cast, filter: &Filter, visit: Visit<'_, Hit>) -> ControlFlow<()>;
+    fn visit_hits(
+        &self,
+        cast: &Cast,
+        filter: &Filter,
+        visit: Visit<'_, Hit<Slot>>,
+    ) -> ControlFlow<()>;
 
     /// The box that a cast touches first.
-    fn first_hit(&self, cast: &Cast, filter: &Filter) -> Option<Hit>;
+    fn first_hit(&self, cast: &Cast, filter: &Filter) -> Option<Hit<Slot>>;
 
     /// The `count` boxes nearest to a point, nearest first.
-    fn nearest(&self, point: [f32; 3], count: usize, filter: &Filter) -> Vec<Near>;
+    fn nearest(&self, point: [f32; 3], count: usize, filter: &Filter) -> Vec<Near<Slot>>;
 
     /// The `count` nearest pairs of boxes that may pair, nearest first; overlapping ones are at
     /// distance 0.
@@ -195,7 +203,7 @@ pub trait BoxQueries: Sync {
 /// Queries on a set of boxes as it is now. Made by [`Detector::queries`](crate::Detector::queries).
 ///
 /// ```
-/// use jostle::{Aabb, Algorithm, BoxId, Cast, Detector, Filter};
+/// use jostle::{Aabb, Algorithm, Cast, Detector, Filter};
 ///
 /// let mut detector = Detector::new(Algorithm::Auto);
 /// let unit = |x: f32| Aabb::new([x, 0.0, 0.0], [x + 1.0, 1.0, 1.0]);
@@ -208,28 +216,83 @@ pub trait BoxQueries: Sync {
 /// assert_eq!((hit.id, hit.enter), (near, 2.0));
 /// # Ok::<(), jostle::Error>(())
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Queries<'a> {
-    tree: &'a dyn BoxQueries,
+    source: Source<'a>,
+    boxes: &'a Boxes,
     workers: &'a Workers,
 }
 
+/// Something shared that holds a structure for queries.
+pub(crate) trait QuerySource: Send + Sync {
+    /// The structure.
+    fn queries(&self) -> &dyn BoxQueries;
+}
+
+#[derive(Clone)]
+enum Source<'a> {
+    Borrowed(&'a dyn BoxQueries),
+    Shared(Arc<dyn QuerySource>),
+}
+
+impl std::fmt::Debug for Queries<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Queries").field("boxes", &self.boxes.len()).finish_non_exhaustive()
+    }
+}
+
 impl<'a> Queries<'a> {
-    pub(crate) fn new(tree: &'a dyn BoxQueries, workers: &'a Workers) -> Queries<'a> {
-        Queries { tree, workers }
+    pub(crate) fn borrowed(
+        tree: &'a dyn BoxQueries,
+        boxes: &'a Boxes,
+        workers: &'a Workers,
+    ) -> Queries<'a> {
+        Queries { source: Source::Borrowed(tree), boxes, workers }
     }
 
-    /// The same queries in their visiting form.
-    pub fn visitor(&self) -> &'a dyn BoxQueries {
-        self.tree
+    pub(crate) fn shared(
+        tree: Arc<dyn QuerySource>,
+        boxes: &'a Boxes,
+        workers: &'a Workers,
+    ) -> Queries<'a> {
+        Queries { source: Source::Shared(tree), boxes, workers }
+    }
+
+    fn tree(&self) -> &dyn BoxQueries {
+        match &self.source {
+            Source::Borrowed(tree) => *tree,
+            Source::Shared(tree) => tree.queries(),
+        }
+    }
+
+    fn id(&self, slot: Slot) -> BoxId {
+        self.boxes.id_at(slot).expect("queries find boxes that are there")
+    }
+
+    fn named_near(&self, near: Near<Slot>) -> Near {
+        Near { id: self.id(near.id), distance_squared: near.distance_squared }
+    }
+
+    fn named_hit(&self, hit: Hit<Slot>) -> Hit {
+        Hit { id: self.id(hit.id), enter: hit.enter }
     }
 
     /// Boxes that overlap a box, ascending.
     pub fn overlapping(&self, aabb: &Aabb, filter: &Filter) -> Vec<BoxId> {
         let mut found = Vec::new();
-        let _ = self.tree.visit_overlapping(aabb, filter, &mut |id| keep(&mut found, id));
+        let _ = self.visit_overlapping(aabb, filter, |id| keep(&mut found, id));
         found.sort_unstable();
         found
+    }
+
+    /// Calls `visit` with each box that overlaps a box, in no particular order, until it breaks.
+    pub fn visit_overlapping(
+        &self,
+        aabb: &Aabb,
+        filter: &Filter,
+        mut visit: impl FnMut(BoxId) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.tree().visit_overlapping(aabb, filter, &mut |slot| visit(self.id(slot)))
     }
 
     /// Boxes that contain a point, ascending.
@@ -240,40 +303,69 @@ impl<'a> Queries<'a> {
     /// Boxes no farther from a point than `radius`, nearest first.
     pub fn within(&self, point: [f32; 3], radius: f32, filter: &Filter) -> Vec<Near> {
         let mut found = Vec::new();
-        let _ = self.tree.visit_within(point, radius, filter, &mut |near| keep(&mut found, near));
+        let _ = self.visit_within(point, radius, filter, |near| keep(&mut found, near));
         found.sort_unstable_by(|one, other| {
             by(one.distance_squared, one.id, other.distance_squared, other.id)
         });
         found
     }
 
+    /// Calls `visit` with each box no farther from a point than `radius`, in no particular order,
+    /// until it breaks.
+    pub fn visit_within(
+        &self,
+        point: [f32; 3],
+        radius: f32,
+        filter: &Filter,
+        mut visit: impl FnMut(Near) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let visit = &mut |near| visit(self.named_near(near));
+        self.tree().visit_within(point, radius, filter, visit)
+    }
+
     /// The `count` boxes nearest to a point, nearest first.
     pub fn nearest(&self, point: [f32; 3], count: usize, filter: &Filter) -> Vec<Near> {
-        self.tree.nearest(point, count, filter)
+        let found = self.tree().nearest(point, count, filter).into_iter();
+        found.map(|near| self.named_near(near)).collect()
     }
 
     /// The `count` nearest pairs of boxes that may pair, nearest first; overlapping ones are at
-    /// distance 0.
+    /// distance 0. Excluded pairs are left out.
     pub fn nearest_pairs(&self, count: usize) -> Vec<NearPair> {
-        self.tree.nearest_pairs(count)
+        let exclusions = self.boxes.exclusions();
+        // Only excluded pairs can stand in the way, so this many more are enough.
+        let mut found = self.tree().nearest_pairs(count.saturating_add(exclusions.len()));
+        found.retain(|near| !exclusions.contains(near.pair));
+        found.truncate(count);
+        found
     }
 
     /// Every box that a cast touches, in the order in which it meets them.
     pub fn hits(&self, cast: &Cast, filter: &Filter) -> Vec<Hit> {
         let mut found = Vec::new();
-        let _ = self.tree.visit_hits(cast, filter, &mut |hit| keep(&mut found, hit));
+        let _ = self.visit_hits(cast, filter, |hit| keep(&mut found, hit));
         found.sort_unstable_by(|one, other| by(one.enter, one.id, other.enter, other.id));
         found
     }
 
-    /// The box that a cast touches first.
-    pub fn first_hit(&self, cast: &Cast, filter: &Filter) -> Option<Hit> {
-        self.tree.first_hit(cast, filter)
+    /// Calls `visit` with each box that a cast touches, in no particular order, until it breaks.
+    pub fn visit_hits(
+        &self,
+        cast: &Cast,
+        filter: &Filter,
+        mut visit: impl FnMut(Hit) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.tree().visit_hits(cast, filter, &mut |hit| visit(self.named_hit(hit)))
     }
 
-    /// True where a cast touches some box.
+    /// The box that a cast touches first.
+    pub fn first_hit(&self, cast: &Cast, filter: &Filter) -> Option<Hit> {
+        self.tree().first_hit(cast, filter).map(|hit| self.named_hit(hit))
+    }
+
+    /// Returns true if a cast touches some box.
     pub fn any_hit(&self, cast: &Cast, filter: &Filter) -> bool {
-        self.tree.visit_hits(cast, filter, &mut |_| ControlFlow::Break(())).is_break()
+        self.tree().visit_hits(cast, filter, &mut |_| ControlFlow::Break(())).is_break()
     }
 
     /// Answers many queries on all workers; the answers are in the order of the queries.

@@ -8,8 +8,8 @@ use crate::aabb::{Aabb, round_down, round_up};
 use crate::boxes::Boxes;
 use crate::error::BoxError;
 use crate::filter::Filter;
+use crate::id::BoxId;
 use crate::narrow::TOUCH;
-use crate::pair::BoxId;
 use crate::par::Workers;
 use crate::shape::{Pose, Shape, ShapeError};
 

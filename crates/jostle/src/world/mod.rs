@@ -52,8 +52,8 @@ use crate::broad::Algorithm;
 use crate::detector::Detector;
 use crate::error::{BoxError, Error};
 use crate::filter::Filter;
+use crate::id::BoxId;
 use crate::narrow::ManifoldPoint;
-use crate::pair::BoxId;
 use crate::par::Workers;
 use crate::shape::{Pose, Shape};
 use answer::{Task, is_due};
@@ -101,7 +101,7 @@ pub struct WorldStats {
 /// assert!(world.step()?.touches.is_empty());
 /// world.set_pose(ball, at(4.0))?;
 /// let step = world.step()?;
-/// assert_eq!(step.began, [(ball.get(), wall.get()).into()]);
+/// assert_eq!(step.began, [jostle::Pair::new(ball, wall)]);
 /// assert_eq!(step.touches[0].contact.status, Status::Overlapping);
 /// assert_eq!(step.touches[0].contact.depth, 0.5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -235,7 +235,7 @@ impl World {
     }
 
     fn check(&self, id: BodyId) -> Result<(), WorldError> {
-        if self.contains(id) { Ok(()) } else { Err(BoxError::Unknown(id).into()) }
+        Ok(self.detector.boxes().check(id)?)
     }
 
     /// True where the id names a body.

@@ -5,7 +5,8 @@ use crate::aabb::Aabb;
 use crate::broad::Algorithm;
 use crate::detector::Detector;
 use crate::filter::Filter;
-use crate::pair::{BoxId, Pair};
+use crate::id::BoxId;
+use crate::pair::Pair;
 use proptest::prelude::*;
 
 fn options() -> Vec<BidimOptions> {
@@ -23,7 +24,7 @@ fn options() -> Vec<BidimOptions> {
 fn detector(options: BidimOptions, threads: usize) -> Detector {
     let workers = Workers::new(threads).unwrap();
     let broad = Box::new(BidimSap::with_options(&workers, options));
-    Detector::with_broad_phase(Algorithm::BidimSap, broad, workers)
+    Detector::with_broad_phase(broad, workers)
 }
 
 fn noise(seed: u64) -> impl FnMut() -> f32 {
@@ -280,7 +281,7 @@ fn any_filter() -> impl Strategy<Value = Filter> {
     prop_oneof![
         4 => Just(Filter::ALL),
         1 => Just(Filter::STILL),
-        1 => (0u32..4, 0u32..4, 0u32..3).prop_map(|(m, k, o)| Filter::groups(m, k).owned_by(o)),
+        1 => (0u32..4, 0u32..4, 0u32..3).prop_map(|(m, k, o)| Filter::groups(m, k).with_owner(o)),
     ]
 }
 

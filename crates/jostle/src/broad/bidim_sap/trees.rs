@@ -46,7 +46,7 @@ impl Trees {
         clock: &mut StageClock,
     ) -> Result<(), LimitReached> {
         self.members.clear();
-        self.members.extend(boxes.ids().map(|id| id.get()));
+        self.members.extend(boxes.live_slots().map(|id| id.get()));
         let partitions = self.partitions(partitions);
         self.sorts[axes.unused()].restart();
         self.dispersion[0] = self.sort(boxes, axes.primary, partitions, workers);

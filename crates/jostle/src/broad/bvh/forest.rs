@@ -9,7 +9,7 @@
 use crate::aabb::{Aabb, NO_BOX};
 use crate::boxes::Boxes;
 use crate::filter::Filter;
-use crate::pair::BoxId;
+use crate::id::Slot;
 use crate::par::Workers;
 use crate::simd::node8::{Lanes, Node8, WIDTH, WithLanes, dispatch};
 
@@ -58,7 +58,7 @@ pub(super) struct Forest {
     gone: Vec<u32>,
     /// Boxes inserted in the last update: they may be withdrawn again without being listed as
     /// removed.
-    unsettled: Vec<BoxId>,
+    unsettled: Vec<Slot>,
     order: Vec<u32>,
     /// Tests per step on the fresh tree, and how far the steps since were above it.
     fresh_tests: Option<u64>,
@@ -83,7 +83,7 @@ impl Forest {
         if boxes.has_filters() {
             self.filters.extend_from_slice(boxes.filters());
         }
-        self.sorter.begin().add(boxes.ids().map(BoxId::get));
+        self.sorter.begin().add(boxes.live_slots().map(Slot::get));
         let filters = (!self.filters.is_empty()).then_some(&self.filters[..]);
         build(&mut self.moving, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
         self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
@@ -106,7 +106,7 @@ impl Forest {
         self.follow_filters(boxes);
         let filtered = !self.filters.is_empty();
         let (inserted, removed) = (boxes.changes().inserted(), boxes.changes().removed());
-        let withdrawn = self.unsettled.iter().any(|id| !boxes.contains(*id));
+        let withdrawn = self.unsettled.iter().any(|id| !boxes.is_live(*id));
         let exchanged = inserted.len() + removed.len() + usize::from(withdrawn);
         let many = exchanged * 8 > boxes.len() || (filtered && exchanged > 0);
         if many || !self.still.is_empty() || !self.refiltered.is_empty() || self.is_worn() {
@@ -127,7 +127,7 @@ impl Forest {
     fn exchange(&mut self, boxes: &Boxes) {
         self.homes.resize(boxes.slots(), NOWHERE);
         self.places.resize(boxes.slots(), 0);
-        let withdrawn = self.unsettled.iter().filter(|id| !boxes.contains(**id));
+        let withdrawn = self.unsettled.iter().filter(|id| !boxes.is_live(**id));
         for id in withdrawn.chain(boxes.changes().removed()).map(|id| id.index()) {
             if std::mem::replace(&mut self.homes[id], NOWHERE) == MOVING {
                 self.moving.take(self.places[id] as usize);
@@ -172,7 +172,7 @@ impl Forest {
         let changes = boxes.changes();
         let withdrawn = std::mem::take(&mut self.unsettled);
         self.gone.clear();
-        let withdrawn_now = withdrawn.iter().filter(|id| !boxes.contains(**id));
+        let withdrawn_now = withdrawn.iter().filter(|id| !boxes.is_live(**id));
         withdrawn_now.chain(changes.removed()).for_each(|id| self.part_with(id.get()));
         // One inserted in the last step and removed in this one is in both lists.
         self.gone.sort_unstable();
@@ -261,7 +261,7 @@ impl Forest {
         };
         let filters = &self.filters;
         let filter = (!filters.is_empty()).then_some(|id: u32| {
-            let of = if boxes.contains(BoxId::new(id)) { boxes.filters() } else { filters };
+            let of = if boxes.is_live(Slot::new(id)) { boxes.filters() } else { filters };
             of[id as usize]
         });
         self.sorter.order(&Input { aabb, filter }, &self.workers, &mut self.order);
@@ -481,7 +481,7 @@ impl Forest {
             let tree = tree.unwrap_or(&self.moving);
             tree.validate(&self.filters);
             for (place, &id) in tree.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
-                let known = boxes.get(BoxId::new(id));
+                let known = boxes.id_at(Slot::new(id)).and_then(|id| boxes.get(id));
                 assert!(known.is_some(), "box {id} is in tree {home} but does not exist");
                 assert!(known.is_some_and(|aabb| aabb.same(&tree.get(place))), "box {id} is stale");
                 assert_eq!(self.homes[id as usize], home, "home of box {id}");
@@ -491,7 +491,7 @@ impl Forest {
         }
         assert_eq!(seen, boxes.len(), "every box is in one tree");
         if boxes.has_filters() {
-            for id in boxes.ids() {
+            for id in boxes.live_slots() {
                 assert_eq!(self.filters[id.index()], boxes.filters()[id.index()], "filter of {id}");
             }
         }

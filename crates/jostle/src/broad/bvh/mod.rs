@@ -56,7 +56,7 @@ use crate::broad::contract::{BroadPhase, Report};
 use crate::error::Error;
 use crate::pair::PairBuffer;
 use crate::par::Workers;
-use crate::queries::BoxQueries;
+use crate::queries::{BoxQueries, QuerySource};
 use crate::stats::{StageClock, Stats};
 
 mod changed_pairs;
@@ -227,8 +227,10 @@ impl QueryTree {
     pub fn step(&mut self, boxes: &Boxes) {
         self.at = Some(boxes.stamp());
     }
+}
 
-    pub fn queries(&self) -> &dyn BoxQueries {
+impl QuerySource for QueryTree {
+    fn queries(&self) -> &dyn BoxQueries {
         &self.forest
     }
 }

@@ -118,7 +118,7 @@ impl Sorter {
 
     /// The number of a kind of filter, in the order in which they are met; owners do not count.
     fn kind(&mut self, filter: &Filter) -> usize {
-        let kind = filter.owned_by(Filter::NOBODY);
+        let kind = filter.with_owner(Filter::NOBODY);
         if let Some(known) = self.kinds.iter().position(|&other| other == kind) {
             return known;
         }

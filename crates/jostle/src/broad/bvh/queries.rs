@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 
 use crate::aabb::Aabb;
 use crate::filter::Filter;
-use crate::pair::{BoxId, Pair};
+use crate::id::Slot;
+use crate::pair::Pair;
 use crate::queries::{
     BoxQueries, Cast, Hit, Near, NearPair, Prepared, Visit, distance_squared, gap_squared,
 };
@@ -161,7 +162,7 @@ struct Overlapping<'a, 'v> {
     view: View<'a>,
     aabb: &'a Aabb,
     filter: &'a Filter,
-    visit: Visit<'v, BoxId>,
+    visit: Visit<'v, Slot>,
 }
 
 impl WithLanes for Overlapping<'_, '_> {
@@ -185,7 +186,7 @@ impl<L: Lanes> VisitBlock<L> for Overlapping<'_, '_> {
             let id = self.view.ids[block][hits.trailing_zeros() as usize];
             hits &= hits - 1;
             let admitted = self.forest.admits(id, self.filter);
-            if admitted && (self.visit)(BoxId::new(id)).is_break() {
+            if admitted && (self.visit)(Slot::new(id)).is_break() {
                 return Err(());
             }
         }
@@ -198,7 +199,7 @@ impl BoxQueries for Forest {
         &self,
         aabb: &Aabb,
         filter: &Filter,
-        visit: Visit<'_, BoxId>,
+        visit: Visit<'_, Slot>,
     ) -> ControlFlow<()> {
         for tree in self.open_trees(filter) {
             let view = View::new(tree);
@@ -214,7 +215,7 @@ impl BoxQueries for Forest {
         point: [f32; 3],
         radius: f32,
         filter: &Filter,
-        visit: Visit<'_, Near>,
+        visit: Visit<'_, Near<Slot>>,
     ) -> ControlFlow<()> {
         let valid = radius >= 0.0 && !point.iter().any(|part| part.is_nan());
         if !valid {
@@ -224,30 +225,35 @@ impl BoxQueries for Forest {
         let limit = f64::from(radius) * f64::from(radius);
         let rank = |aabb: &Aabb| Some(distance_squared(&point, aabb)).filter(|&d| d <= limit);
         self.visit_ranked(filter, &rank, &mut |id, distance_squared| {
-            visit(Near { id: BoxId::new(id), distance_squared })
+            visit(Near { id: Slot::new(id), distance_squared })
         })
     }
 
-    fn visit_hits(&self, cast: &Cast, filter: &Filter, visit: Visit<'_, Hit>) -> ControlFlow<()> {
+    fn visit_hits(
+        &self,
+        cast: &Cast,
+        filter: &Filter,
+        visit: Visit<'_, Hit<Slot>>,
+    ) -> ControlFlow<()> {
         let Some(cast) = Prepared::new(cast) else { return ControlFlow::Continue(()) };
         self.visit_ranked(filter, &|aabb| cast.enters(aabb), &mut |id, enter| {
-            visit(Hit { id: BoxId::new(id), enter })
+            visit(Hit { id: Slot::new(id), enter })
         })
     }
 
-    fn first_hit(&self, cast: &Cast, filter: &Filter) -> Option<Hit> {
+    fn first_hit(&self, cast: &Cast, filter: &Filter) -> Option<Hit<Slot>> {
         let cast = Prepared::new(cast)?;
         let first = self.least_ranked(1, filter, &|aabb| cast.enters(aabb));
-        first.first().map(|&(Rank(enter), id)| Hit { id: BoxId::new(id), enter })
+        first.first().map(|&(Rank(enter), id)| Hit { id: Slot::new(id), enter })
     }
 
-    fn nearest(&self, point: [f32; 3], count: usize, filter: &Filter) -> Vec<Near> {
+    fn nearest(&self, point: [f32; 3], count: usize, filter: &Filter) -> Vec<Near<Slot>> {
         if count == 0 || point.iter().any(|part| part.is_nan()) {
             return Vec::new();
         }
         let rank = |aabb: &Aabb| Some(distance_squared(&point, aabb)).filter(|d| !d.is_nan());
         let least = self.least_ranked(count, filter, &rank);
-        let near = |(Rank(distance_squared), id)| Near { id: BoxId::new(id), distance_squared };
+        let near = |(Rank(distance_squared), id)| Near { id: Slot::new(id), distance_squared };
         least.into_iter().map(near).collect()
     }
 

@@ -229,7 +229,7 @@ fn visitors_can_stop_and_batches_keep_their_order() {
     let points: Vec<[f32; 3]> = (0..300).map(|_| random_point(&mut random)).collect();
     let queries = detector.queries();
     let mut seen = 0;
-    let flow = queries.visitor().visit_overlapping(&Aabb::EVERYTHING, &Filter::ALL, &mut |_| {
+    let flow = queries.visit_overlapping(&Aabb::EVERYTHING, &Filter::ALL, |_| {
         seen += 1;
         if seen == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

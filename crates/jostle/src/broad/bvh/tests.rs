@@ -48,9 +48,9 @@ impl Random {
         match self.below(5) {
             0 => Filter::ALL,
             1 => Filter::STILL,
-            2 => Filter::ALL.owned_by(1 + self.below(3) as u32),
+            2 => Filter::ALL.with_owner(1 + self.below(3) as u32),
             3 => Filter::groups(bits(self), bits(self) | bits(self)),
-            _ => Filter::groups(bits(self), u32::MAX).owned_by(self.below(2) as u32),
+            _ => Filter::groups(bits(self), u32::MAX).with_owner(self.below(2) as u32),
         }
     }
 }
@@ -190,10 +190,10 @@ fn trees_of_hostile_boxes_are_exact_and_of_bounded_depth() {
 fn filtered_crowds_cost_no_quadratic_time() {
     let count = 60_000;
     let kinds: [fn(usize) -> Filter; 4] = [
-        |_| Filter::ALL.owned_by(7),
+        |_| Filter::ALL.with_owner(7),
         |_| Filter::STILL,
         |k| Filter::groups([1, 4][k % 2], [2, 1][k % 2]),
-        |k| Filter::groups(1 << (k % 5), 1 << 20).owned_by(k as u32 % 3),
+        |k| Filter::groups(1 << (k % 5), 1 << 20).with_owner(k as u32 % 3),
     ];
     let mut random = Random(77);
     for (kind, filter) in kinds.iter().enumerate() {
@@ -229,7 +229,10 @@ fn a_pile_far_away_costs_nothing() {
             for slot in 0..400 {
                 let by = step as f32 * 0.1;
                 detector
-                    .set(BoxId::new(slot * 9), cube(aabbs[slot as usize * 9].min, 1.0 + by))
+                    .set(
+                        BoxId::new((slot * 9).into(), 0),
+                        cube(aabbs[slot as usize * 9].min, 1.0 + by),
+                    )
                     .unwrap();
             }
             detector.step().unwrap();
@@ -249,7 +252,9 @@ fn cost_follows_what_moved() {
             for slot in 0..movers {
                 let shift = 0.02 * step as f32;
                 let at = aabbs[slot * (40_000 / movers)].min.map(|part| part + shift);
-                detector.set(BoxId::new((slot * (40_000 / movers)) as u32), cube(at, 1.0)).unwrap();
+                detector
+                    .set(BoxId::new(((slot * (40_000 / movers)) as u32).into(), 0), cube(at, 1.0))
+                    .unwrap();
             }
             detector.step().unwrap();
         }

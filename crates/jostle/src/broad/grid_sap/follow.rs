@@ -213,7 +213,7 @@ impl<L: CellLists> PersistentLists for GridFollow<L> {
     fn validate(&self, boxes: &Boxes) {
         let grid = &self.plan.grid;
         let mut cells = vec![Vec::new(); grid.cells()];
-        for id in boxes.ids() {
+        for id in boxes.live_slots() {
             let range = grid.range(&boxes.aabbs()[id.index()]);
             let giant = range.count() > GIANT;
             assert_eq!(self.giants.contains(id.get()), giant, "the giants are miscounted");

@@ -114,7 +114,7 @@ fn dims(low: &[f32; 3], high: &[f32; 3], cells: f64) -> [u32; 3] {
 /// Returns true if boxes touch few cells of the grid and giants are few.
 fn suits(grid: &UniformGrid, boxes: &Boxes) -> bool {
     let (mut entries, mut giants) = (0, 0);
-    for id in boxes.ids() {
+    for id in boxes.live_slots() {
         let count = grid.range(&boxes.aabbs()[id.index()]).count();
         if count > GIANT { giants += 1 } else { entries += count }
     }

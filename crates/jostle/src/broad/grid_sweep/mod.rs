@@ -75,7 +75,8 @@ use crate::boxes::{Boxes, Follower};
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::groups::Groups;
 use crate::error::{Error, LimitReached};
-use crate::pair::{BoxId, Lane, PairBuffer};
+use crate::id::Slot;
+use crate::pair::{Lane, PairBuffer};
 use crate::par::Workers;
 use crate::simd::column::Level;
 use crate::stats::{StageClock, Stats};
@@ -302,7 +303,7 @@ impl BroadPhase for GridSweep {
             entries.iter().for_each(|entry| check(column, entry));
         }
         let once = |(slot, &count): (usize, &u32)| {
-            count == u32::from(boxes.contains(BoxId::new(slot as u32)))
+            count == u32::from(boxes.is_live(Slot::new(slot as u32)))
         };
         assert!(homes.iter().enumerate().all(once), "every box has one home column");
     }

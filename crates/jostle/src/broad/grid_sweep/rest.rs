@@ -103,14 +103,14 @@ impl Rest {
     /// The still boxes, ascending, in `list`.
     pub fn list_still(&self, boxes: &Boxes, list: &mut Vec<u32>) {
         list.clear();
-        list.extend(boxes.ids().filter(|id| self.still[id.index()]).map(|id| id.get()));
+        list.extend(boxes.live_slots().filter(|id| self.still[id.index()]).map(|id| id.get()));
     }
 
     /// The boxes that are not still, ascending, in `list`, which is as it was after the last call.
     pub fn list_movers(&mut self, boxes: &Boxes, list: &mut Vec<u32>) {
         if !std::mem::replace(&mut self.movers_known, true) {
             list.clear();
-            list.extend(boxes.ids().filter(|id| !self.still[id.index()]).map(|id| id.get()));
+            list.extend(boxes.live_slots().filter(|id| !self.still[id.index()]).map(|id| id.get()));
         }
     }
 

@@ -18,7 +18,8 @@ use crate::broad::hash_grid::table::{Entry, NONE};
 use crate::broad::shared::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;
-use crate::pair::{BoxId, Lane, Pair};
+use crate::id::Slot;
+use crate::pair::{Lane, Pair};
 
 /// Changes are followed one by one where at most one in so many boxes changed.
 const RARELY: usize = 4;
@@ -54,7 +55,7 @@ impl Changed {
         if changes.len() * RARELY > boxes.len() {
             return false;
         }
-        let old = |id: &BoxId| (id.get(), *grid.aabb(id.get()));
+        let old = |id: &Slot| (id.get(), *grid.aabb(id.get()));
         self.list.extend(changes.removed().iter().chain(changes.moved()).map(old));
         self.list.extend(changes.inserted().iter().map(|id| (id.get(), NO_BOX)));
         self.went = changes.removed().len();

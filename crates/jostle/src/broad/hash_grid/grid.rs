@@ -51,7 +51,7 @@ impl Grid {
         let entry = |slot: u32| Entry::new(slot, boxes.aabbs()[slot as usize]);
         self.table.entries.clear();
         self.table.entries.reserve_exact(boxes.len());
-        self.table.entries.extend(boxes.ids().map(|id| entry(id.get())));
+        self.table.entries.extend(boxes.live_slots().map(|id| entry(id.get())));
         self.table.clear(boxes.len());
         self.layout = tune::layout(&mut self.table, cells);
         tune::sort_along_curve(&mut self.table.entries, &self.layout);
@@ -296,7 +296,7 @@ impl Grid {
     /// Panics where the grid does not hold exactly the boxes.
     pub fn validate(&self, boxes: &Boxes) {
         self.table.validate(&self.sheets);
-        let live = boxes.ids().filter(|id| {
+        let live = boxes.live_slots().filter(|id| {
             let place = self.place[id.index()];
             let entry = &self.table.entries[place as usize];
             assert_eq!(entry.slot, id.get(), "slot {id} names another's entry");

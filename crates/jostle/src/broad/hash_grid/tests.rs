@@ -124,7 +124,7 @@ fn flat_and_layered_worlds_are_not_cut_where_boxes_do_not_differ() {
 #[test]
 fn memory_is_at_most_a_hundred_bytes_a_box() {
     const COUNT: usize = 60_000;
-    for filter in [Filter::ALL, Filter::ALL.owned_by(7)] {
+    for filter in [Filter::ALL, Filter::ALL.with_owner(7)] {
         let mut world = World::new(&crowd(COUNT, 0.0, 1.0), filter, Options::default());
         for shift in [0.0, 0.1, 0.2, 0.3] {
             world.boxes.set_all(&crowd(COUNT, shift, 1.0)).unwrap();
@@ -132,7 +132,7 @@ fn memory_is_at_most_a_hundred_bytes_a_box() {
         }
         let some: Vec<_> = world.boxes.ids().step_by(5).collect();
         for id in some {
-            world.boxes.set(id, Aabb::point([id.get() as f32; 3])).unwrap();
+            world.boxes.set(id, Aabb::point([id.index() as f32; 3])).unwrap();
         }
         assert_eq!(world.step(), Report::Delta);
         let bytes = world.grid.stats().bytes as f64 / COUNT as f64;

@@ -72,7 +72,7 @@ impl Octree {
         self.partners.clear();
         self.partners.extend((0..count).map(partners));
         self.tree.clear(around(boxes), count, boxes);
-        for id in boxes.ids() {
+        for id in boxes.live_slots() {
             self.tree.insert(id.get(), groups.of(id.index()), boxes.aabbs());
         }
         self.built_unbounded = self.tree.unbounded();

@@ -361,7 +361,7 @@ impl Tree {
 
     /// Panics where a box is not where it should be.
     pub fn validate(&self, boxes: &Boxes) {
-        for id in boxes.ids() {
+        for id in boxes.live_slots() {
             assert!(self.holds(id.index()), "box {id} is in no node");
             let aabb = &boxes.aabbs()[id.index()];
             let link = &self.links[id.index()];

@@ -1,7 +1,7 @@
 //! [`ClassifiedChanges`]: the changes of a step as lists of boxes to remove, insert and move.
 
 use crate::boxes::Boxes;
-use crate::pair::BoxId;
+use crate::id::Slot;
 
 use super::previous::PreviousBounds;
 
@@ -47,7 +47,7 @@ impl ClassifiedChanges {
     ) {
         let changes = boxes.changes();
         let ClassifiedChanges { removed, inserted, moved, reinserted } = self;
-        let copy = |ids: &[BoxId], list: &mut Vec<u32>| {
+        let copy = |ids: &[Slot], list: &mut Vec<u32>| {
             list.clear();
             list.extend(ids.iter().map(|id| id.get()));
         };

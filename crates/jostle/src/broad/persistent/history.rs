@@ -6,7 +6,8 @@ use crate::broad::brute_force::BruteForce;
 use crate::broad::contract::{BroadPhase, Report};
 use crate::events::PairTracker;
 use crate::filter::Filter;
-use crate::pair::{BoxId, PairBuffer};
+use crate::id::BoxId;
+use crate::pair::PairBuffer;
 
 /// A small deterministic generator.
 pub(crate) struct Random(pub u64);
@@ -48,7 +49,7 @@ impl Random {
     fn filter(&mut self) -> Filter {
         match self.below(5) {
             0 => Filter::STILL,
-            1 => Filter::ALL.owned_by(1 + self.below(3) as u32),
+            1 => Filter::ALL.with_owner(1 + self.below(3) as u32),
             2 => Filter::groups(1 << self.below(3), self.below(8) as u32),
             _ => Filter::ALL,
         }

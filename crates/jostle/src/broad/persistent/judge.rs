@@ -21,7 +21,8 @@ use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::error::{Error, LimitReached};
 use crate::filter::Filter;
-use crate::pair::{BoxId, Lane, Pair};
+use crate::id::Slot;
+use crate::pair::{Lane, Pair};
 
 use super::cell_scope::CellScope;
 use super::previous::PreviousBounds;
@@ -251,7 +252,7 @@ impl<'a> EventSink<'a> {
     #[inline]
     pub fn end(&mut self, one: u32, other: u32) {
         let (one, other) = (self.slot(one), self.slot(other));
-        self.ended.push(Pair::new(BoxId::new(one), BoxId::new(other)));
+        self.ended.push(Pair::new(Slot::new(one), Slot::new(other)));
     }
 
     /// Tests a box against others and notes the pairs that began.

@@ -127,6 +127,6 @@ impl PersistentLists for SapFollow {
     }
 
     fn validate(&self, boxes: &Boxes) {
-        self.lists.validate(boxes.aabbs(), boxes.ids().map(|id| id.get()));
+        self.lists.validate(boxes.aabbs(), boxes.live_slots().map(|id| id.get()));
     }
 }

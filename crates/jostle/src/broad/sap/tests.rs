@@ -6,7 +6,8 @@ use crate::broad::contract::BroadPhase;
 use crate::broad::persistent::history::{Random, follow_history, nudge};
 use crate::events::PairTracker;
 use crate::filter::Filter;
-use crate::pair::{BoxId, PairBuffer};
+use crate::id::BoxId;
+use crate::pair::PairBuffer;
 
 #[test]
 fn histories_agree_with_testing_all_pairs() {

@@ -87,7 +87,7 @@ impl PersistentLists for SegmentedFollow {
     }
 
     fn validate(&self, boxes: &Boxes) {
-        self.lists.validate(boxes.aabbs(), boxes.ids().map(|id| id.get()));
+        self.lists.validate(boxes.aabbs(), boxes.live_slots().map(|id| id.get()));
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn widest_axis(boxes: &Boxes) -> usize {
         let bound = |value: f32| f64::from(value.clamp(f32::MIN, f32::MAX));
         0.5 * bound(aabb.min[k]) + 0.5 * bound(aabb.max[k])
     };
-    for id in boxes.ids() {
+    for id in boxes.live_slots() {
         let aabb = &boxes.aabbs()[id.index()];
         for k in 0..3 {
             let c = centre(aabb, k);

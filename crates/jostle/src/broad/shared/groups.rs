@@ -91,7 +91,7 @@ impl Groups {
 
     fn find_large_owners(&mut self, boxes: &Boxes) {
         self.filters.clear();
-        self.filters.extend(boxes.ids().map(|id| boxes.filters()[id.index()]));
+        self.filters.extend(boxes.live_slots().map(|id| boxes.filters()[id.index()]));
         self.filters.sort_unstable_by_key(|filter| filter.owner);
         let owners = self.filters.chunk_by(|one, other| one.owner == other.owner);
         let large = owners.filter(|run| run.len() >= LARGE_OWNER).map(|run| run[0].owner);
@@ -203,7 +203,7 @@ impl GroupFollower {
 /// The filter without its owner, unless the owner is large.
 fn kind(large_owners: &[u32], filter: &Filter) -> Filter {
     let large = large_owners.binary_search(&filter.owner).is_ok();
-    if large { *filter } else { filter.owned_by(Filter::NOBODY) }
+    if large { *filter } else { filter.with_owner(Filter::NOBODY) }
 }
 
 #[cfg(test)]
@@ -259,8 +259,8 @@ mod tests {
             boxes.remove(ids.swap_remove(step as usize)).unwrap();
             groups.follow(&boxes, true);
             boxes.commit();
-            for a in boxes.ids() {
-                for b in boxes.ids() {
+            for a in boxes.live_slots() {
+                for b in boxes.live_slots() {
                     let (one, other) = (boxes.filters()[a.index()], boxes.filters()[b.index()]);
                     let may = groups.may_pair(groups.of(a.index()), groups.of(b.index()));
                     assert!(may || !one.allows(&other), "step {step}: {a} {b}");
@@ -271,10 +271,10 @@ mod tests {
 
     #[test]
     fn an_owner_that_grows_step_by_step_gets_a_group() {
-        let (mut boxes, mut groups) = grouped(&[Filter::ALL.owned_by(1); 10]);
+        let (mut boxes, mut groups) = grouped(&[Filter::ALL.with_owner(1); 10]);
         for _ in 0..100 {
             boxes.commit();
-            boxes.insert_all(&[Aabb::default(); 5], Filter::ALL.owned_by(2)).unwrap();
+            boxes.insert_all(&[Aabb::default(); 5], Filter::ALL.with_owner(2)).unwrap();
             groups.follow(&boxes, true);
         }
         assert!(!groups.may_pair(groups.of(20), groups.of(30)));
@@ -282,9 +282,9 @@ mod tests {
 
     #[test]
     fn one_large_owner_and_still_boxes_are_told_apart() {
-        let mut filters = vec![Filter::ALL.owned_by(9); 100];
+        let mut filters = vec![Filter::ALL.with_owner(9); 100];
         filters.extend([Filter::STILL; 50]);
-        filters.extend((100..120).map(|owner| Filter::ALL.owned_by(owner)));
+        filters.extend((100..120).map(|owner| Filter::ALL.with_owner(owner)));
         let (_, groups) = grouped(&filters);
         assert_eq!(groups.count_of_groups(), 3);
         assert!(!groups.may_pair(groups.of(0), groups.of(1)));

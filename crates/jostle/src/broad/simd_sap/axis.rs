@@ -6,7 +6,8 @@ use crate::broad::persistent::{
     Endpoint, FollowError, PairJudge, fill_sorted, key_value, order_key,
 };
 use crate::ds::radix_sort::sort_items;
-use crate::pair::{BoxId, Lane, Pair};
+use crate::id::Slot;
+use crate::pair::{Lane, Pair};
 use crate::simd::endpoint_sort::{LANES, PADDING, differences, sort};
 
 use super::Retest;
@@ -418,7 +419,7 @@ fn test_passed(
         if gain && moves.judge.gains(moves.place, lower, upper) {
             lane.push(lower, upper)?;
         } else if !gain && moves.judge.loses(moves.place, lower, upper) {
-            ended.push(Pair::new(BoxId::new(lower), BoxId::new(upper)));
+            ended.push(Pair::new(Slot::new(lower), Slot::new(upper)));
         }
     }
     Ok(tests)
@@ -439,7 +440,7 @@ fn changed_pairs(
         if overlap == before.overlaps(&then[other as usize]) || other == slot {
             continue;
         }
-        let pair = Pair::new(BoxId::new(slot), BoxId::new(other));
+        let pair = Pair::new(Slot::new(slot), Slot::new(other));
         if moves.judge.began(slot, other) {
             began.push(pair);
         } else if moves.judge.ended(slot, other) {

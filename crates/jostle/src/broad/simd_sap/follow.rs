@@ -222,7 +222,7 @@ impl PersistentLists for SimdFollow {
 
     fn validate(&self, boxes: &Boxes) {
         for (axis, list) in self.axes.iter().enumerate() {
-            list.validate(boxes.aabbs(), axis, boxes.ids().map(|id| id.get()));
+            list.validate(boxes.aabbs(), axis, boxes.live_slots().map(|id| id.get()));
         }
     }
 }

@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use super::Column;
-use crate::pair::{BoxId, Pair};
+use crate::id::Slot;
+use crate::pair::Pair;
 
 const LANES: usize = 8;
 
@@ -12,7 +13,7 @@ const LANES: usize = 8;
 struct Probe {
     low: [f32; 3],
     high: [f32; 3],
-    id: BoxId,
+    id: Slot,
     marks: u32,
 }
 
@@ -33,7 +34,7 @@ pub(super) fn sweep(
         let probe = Probe {
             low: [0, 1, 2].map(|axis| column.low[axis][one]),
             high: [0, 1, 2].map(|axis| column.high[axis][one]),
-            id: BoxId::new(column.id[one]),
+            id: Slot::new(column.id[one]),
             marks: column.marks[one],
         };
         for place in (begin..end).step_by(LANES) {
@@ -42,7 +43,7 @@ pub(super) fn sweep(
                 continue;
             }
             for lane in (0..LANES.min(end - place)).filter(|&lane| hits[lane]) {
-                found.push(Pair::new(probe.id, BoxId::new(others.id[place + lane])));
+                found.push(Pair::new(probe.id, Slot::new(others.id[place + lane])));
             }
         }
     }

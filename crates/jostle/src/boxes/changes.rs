@@ -1,0 +1,77 @@
+//! What changed in a set of boxes since the last step, and who has seen it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Boxes;
+use crate::id::Slot;
+
+/// What happened to the boxes since the last step. A box is in at most one of the lists.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    pub(super) inserted: Vec<Slot>,
+    pub(super) moved: Vec<Slot>,
+    pub(super) removed: Vec<Slot>,
+}
+
+impl Changes {
+    /// Boxes that are new.
+    pub fn inserted(&self) -> &[Slot] {
+        &self.inserted
+    }
+
+    /// Boxes whose bounds or filter changed.
+    pub fn moved(&self) -> &[Slot] {
+        &self.moved
+    }
+
+    /// Boxes that are gone.
+    pub fn removed(&self) -> &[Slot] {
+        &self.removed
+    }
+
+    /// Returns true if nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.inserted.is_empty() && self.moved.is_empty() && self.removed.is_empty()
+    }
+
+    /// Number of boxes in the three lists.
+    pub fn len(&self) -> usize {
+        self.inserted.len() + self.moved.len() + self.removed.len()
+    }
+}
+
+/// Identifies one set of boxes between two steps. No two sets share a stamp, copies included,
+/// and every commit gives a set a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp(u64);
+
+impl Stamp {
+    pub(super) fn fresh() -> Stamp {
+        static STAMPS: AtomicU64 = AtomicU64::new(0);
+        Stamp(STAMPS.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Remembers which changes an algorithm has seen, so that one that keeps state knows whether
+/// [`Boxes::changes`] continues from there or everything has to be read again: after an error,
+/// after a switch of algorithm, or when it is shown another set.
+///
+/// A copy of a set continues from the same step as the original, so an algorithm that followed
+/// the original can follow the copy; what either of the two does later is told apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Follower {
+    seen: Option<Stamp>,
+}
+
+impl Follower {
+    /// Call first in an update. Returns true if the changes continue from the last update that
+    /// ended with [`Follower::done`]. Until `done` is called again, nothing counts as seen.
+    pub fn begin(&mut self, boxes: &Boxes) -> bool {
+        self.seen.take() == Some(boxes.previous)
+    }
+
+    /// Call when the update has succeeded.
+    pub fn done(&mut self, boxes: &Boxes) {
+        self.seen = Some(boxes.stamp());
+    }
+}
