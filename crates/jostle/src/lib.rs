@@ -40,6 +40,7 @@ pub mod world;
 
 mod aabb;
 mod boxes;
+mod clock;
 mod detector;
 mod error;
 mod events;

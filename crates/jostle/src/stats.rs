@@ -1,6 +1,8 @@
 //! [`Stats`]: what an algorithm counted in its last update.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Instant;
 
 /// Work counted by an algorithm in its last update, memory held, and time per stage. Counts are
 /// exact and repeatable; times are not.
@@ -53,7 +55,7 @@ impl StageClock {
     /// Call at the end of each stage.
     pub fn end(&mut self, stage: &'static str) {
         let now = Instant::now();
-        self.stages.push((stage, now - self.last));
+        self.stages.push((stage, now.since(self.last)));
         self.last = now;
     }
 

@@ -3,11 +3,12 @@
 //! Several steppers can follow one set of boxes, to compare algorithms on the same frame. A
 //! [`Detector`](crate::Detector) is a stepper and the boxes it follows.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::broad::{Algorithm, BroadPhase, Report};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::events::{Events, PairTracker};
 use crate::filter::Filter;

@@ -46,9 +46,10 @@ pub use bodies::{Body, WorldError};
 pub use deal::{Dealing, Work};
 pub use touch::{Step, Touch};
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::broad::Algorithm;
+use crate::clock::Instant;
 use crate::detector::Detector;
 use crate::error::{BoxError, Error};
 use crate::filter::Filter;
