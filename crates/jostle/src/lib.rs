@@ -32,6 +32,8 @@
 //! [`Detector::reason`] says what it chose and why. [`Algorithm`] lists the others, each a
 //! module under [`broad`] that tells its idea, its cost and when to choose it.
 
+#![deny(unsafe_code)]
+
 pub mod broad;
 pub mod ds;
 pub mod narrow;
@@ -51,6 +53,7 @@ mod pair;
 mod par;
 mod queries;
 mod query_cache;
+#[allow(unsafe_code, reason = "instruction sets; see the module")]
 mod simd;
 mod stats;
 mod stepper;

@@ -13,8 +13,11 @@
 //! five base pointers and the probe's vectors do not fit the registers: 1.3 times the time of a
 //! whole frame.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
+use super::vector::{Mask, Vector};
+use super::{Level, WideKernel};
 use crate::aabb::Aabb;
 
 /// Boxes in a block.
@@ -104,155 +107,36 @@ struct Probe {
     high: [f32; 2],
 }
 
-/// How an instruction set compares; masks have bit `k` set where lane `k` is true.
-trait Compare {
-    /// The lanes that begin before the probe ends, and those of them that overlap it.
-    ///
-    /// # Safety
-    /// The instruction set must be there.
-    unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32);
+/// The lanes of a block that begin before the probe ends, and those of them that overlap it.
+#[inline(always)]
+fn compare<V: Vector>(proof: V::Proof, block: &Block, probe: &Probe) -> (u32, u32) {
+    const { assert!(LANES % V::LANES == 0) };
+    let (mut begun, mut hits) = (0, 0);
+    for at in (0..LANES).step_by(V::LANES) {
+        let begins = load::<V>(proof, &block.begin, at).le_f32(splat(proof, probe.end));
+        let mut all = begins;
+        for k in 0..2 {
+            let low = load::<V>(proof, &block.low[k], at);
+            all = all.and(low.le_f32(splat(proof, probe.high[k])));
+            let high = load::<V>(proof, &block.high[k], at);
+            all = all.and(splat::<V>(proof, probe.low[k]).le_f32(high));
+        }
+        begun |= begins.bits() << at;
+        hits |= all.bits() << at;
+    }
+    (begun, hits)
 }
 
-/// Plain Rust, which compilers turn into whatever the target has.
-struct Plain;
-
-impl Compare for Plain {
-    #[inline(always)]
-    unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32) {
-        let (mut begun, mut hits) = (0, 0);
-        for lane in 0..LANES {
-            let begins = block.begin[lane] <= probe.end;
-            let overlaps = (block.low[0][lane] <= probe.high[0])
-                & (probe.low[0] <= block.high[0][lane])
-                & (block.low[1][lane] <= probe.high[1])
-                & (probe.low[1] <= block.high[1][lane]);
-            begun |= u32::from(begins) << lane;
-            hits |= u32::from(begins & overlaps) << lane;
-        }
-        (begun, hits)
-    }
+#[inline(always)]
+fn load<V: Vector>(proof: V::Proof, bounds: &[f32; LANES], at: usize) -> V {
+    assert!(at + V::LANES <= LANES);
+    // SAFETY: as many bounds as a vector has lanes lie in the array from `at` on.
+    unsafe { V::load(proof, bounds.as_ptr().add(at).cast()) }
 }
 
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{Block, Compare, LANES, Probe};
-    use std::arch::x86_64::*;
-
-    pub struct Sse2;
-
-    impl Compare for Sse2 {
-        #[inline(always)]
-        unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32) {
-            let (mut begun, mut hits) = (0, 0);
-            for at in (0..LANES).step_by(4) {
-                // SAFETY: every x86-64 has SSE2; four floats from a multiple of four below 16
-                // lie inside the arrays.
-                unsafe {
-                    let load = |bounds: &[f32; LANES]| _mm_loadu_ps(bounds.as_ptr().add(at));
-                    let begins = _mm_cmple_ps(load(&block.begin), _mm_set1_ps(probe.end));
-                    let mut all = begins;
-                    for k in 0..2 {
-                        let below = _mm_cmple_ps(load(&block.low[k]), _mm_set1_ps(probe.high[k]));
-                        let above = _mm_cmple_ps(_mm_set1_ps(probe.low[k]), load(&block.high[k]));
-                        all = _mm_and_ps(all, _mm_and_ps(below, above));
-                    }
-                    begun |= (_mm_movemask_ps(begins) as u32) << at;
-                    hits |= (_mm_movemask_ps(all) as u32) << at;
-                }
-            }
-            (begun, hits)
-        }
-    }
-
-    pub struct Avx2;
-
-    impl Compare for Avx2 {
-        #[inline(always)]
-        unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32) {
-            const LE: i32 = _CMP_LE_OQ;
-            let (mut begun, mut hits) = (0, 0);
-            for at in [0, 8] {
-                // SAFETY: the caller vouches for AVX2; eight floats from 0 or 8 lie inside the
-                // arrays of 16.
-                unsafe {
-                    let load = |bounds: &[f32; LANES]| _mm256_loadu_ps(bounds.as_ptr().add(at));
-                    let set = |value: f32| _mm256_set1_ps(value);
-                    let begins = _mm256_cmp_ps::<LE>(load(&block.begin), set(probe.end));
-                    let mut all = begins;
-                    for k in 0..2 {
-                        let below = _mm256_cmp_ps::<LE>(load(&block.low[k]), set(probe.high[k]));
-                        let above = _mm256_cmp_ps::<LE>(set(probe.low[k]), load(&block.high[k]));
-                        all = _mm256_and_ps(all, _mm256_and_ps(below, above));
-                    }
-                    begun |= (_mm256_movemask_ps(begins) as u32) << at;
-                    hits |= (_mm256_movemask_ps(all) as u32) << at;
-                }
-            }
-            (begun, hits)
-        }
-    }
-
-    pub struct Avx512;
-
-    impl Compare for Avx512 {
-        #[inline(always)]
-        unsafe fn compare(block: &Block, probe: &Probe) -> (u32, u32) {
-            const LE: i32 = _CMP_LE_OQ;
-            // SAFETY: the caller vouches for AVX-512; each array holds sixteen floats.
-            unsafe {
-                let load = |bounds: &[f32; LANES]| _mm512_loadu_ps(bounds.as_ptr());
-                let set = |value: f32| _mm512_set1_ps(value);
-                let begins = _mm512_cmp_ps_mask::<LE>(load(&block.begin), set(probe.end));
-                let mut all = begins;
-                for k in 0..2 {
-                    let (low, high) = (load(&block.low[k]), load(&block.high[k]));
-                    all = _mm512_mask_cmp_ps_mask::<LE>(all, low, set(probe.high[k]));
-                    all = _mm512_mask_cmp_ps_mask::<LE>(all, set(probe.low[k]), high);
-                }
-                (u32::from(begins), u32::from(all))
-            }
-        }
-    }
-}
-
-/// An instruction set of this machine. Made only by [`Level::all`], which asks the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(Set);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Set {
-    Plain,
-    #[cfg(target_arch = "x86_64")]
-    Sse2,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Level {
-    /// The widest set of this machine.
-    pub fn best() -> Level {
-        *Level::all().last().expect("plain Rust is always there")
-    }
-
-    /// Every set of this machine, the widest last.
-    pub fn all() -> Vec<Level> {
-        #[allow(unused_mut)]
-        let mut levels = vec![Level(Set::Plain)];
-        #[cfg(target_arch = "x86_64")]
-        {
-            levels.push(Level(Set::Sse2));
-            let bits = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("popcnt");
-            if is_x86_feature_detected!("avx2") && bits {
-                levels.push(Level(Set::Avx2));
-                if is_x86_feature_detected!("avx512f") {
-                    levels.push(Level(Set::Avx512));
-                }
-            }
-        }
-        levels
-    }
+#[inline(always)]
+fn splat<V: Vector>(proof: V::Proof, bound: f32) -> V {
+    V::splat(proof, bound.to_bits())
 }
 
 /// A sweep: `probes` against those boxes of `list` that begin with or after them. Both name
@@ -261,9 +145,9 @@ impl Level {
 pub(crate) struct Sweep {
     pub probes: Range<usize>,
     pub list: Range<usize>,
-    /// Whether a box that begins where the probe does is met. Of two opposite sweeps between
-    /// two lists exactly one must meet them. Ignored where the probes are part of the list: then
-    /// each meets those that follow it.
+    /// True if boxes that begin where the probe does are met. Of two opposite sweeps between two
+    /// lists exactly one must meet them. Ignored if the probes are part of the list: then each
+    /// meets those that follow it.
     pub ties: bool,
 }
 
@@ -275,7 +159,7 @@ impl Sweep {
         Sweep { probes, ..self.clone() }
     }
 
-    /// True where the probes are part of the list.
+    /// Returns true if the probes are part of the list.
     fn within(&self) -> bool {
         self.list.contains(&self.probes.start)
     }
@@ -289,71 +173,44 @@ pub(crate) fn sweep<E>(
     job: &Sweep,
     hit: impl FnMut(usize, usize) -> Result<(), E>,
 ) -> Result<u64, E> {
-    // SAFETY: a level is only made where the machine has its instructions.
-    unsafe {
-        match level.0 {
-            Set::Plain => sweep_lists::<Plain, E>(blocks, job, hit),
-            #[cfg(target_arch = "x86_64")]
-            Set::Sse2 => sweep_lists::<x86::Sse2, E>(blocks, job, hit),
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => sweep_avx2(blocks, job, hit),
-            #[cfg(target_arch = "x86_64")]
-            Set::Avx512 => sweep_avx512(blocks, job, hit),
-        }
-    }
+    level.run_wide(SweepLists { blocks, job, hit, error: PhantomData })
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,popcnt")]
-unsafe fn sweep_avx2<E>(
-    blocks: &Blocks,
-    job: &Sweep,
-    hit: impl FnMut(usize, usize) -> Result<(), E>,
-) -> Result<u64, E> {
-    // SAFETY: the caller's.
-    unsafe { sweep_lists::<x86::Avx2, E>(blocks, job, hit) }
+struct SweepLists<'a, F, E> {
+    blocks: &'a Blocks,
+    job: &'a Sweep,
+    hit: F,
+    error: PhantomData<E>,
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx2,bmi1,popcnt")]
-unsafe fn sweep_avx512<E>(
-    blocks: &Blocks,
-    job: &Sweep,
-    hit: impl FnMut(usize, usize) -> Result<(), E>,
-) -> Result<u64, E> {
-    // SAFETY: the caller's.
-    unsafe { sweep_lists::<x86::Avx512, E>(blocks, job, hit) }
-}
+impl<E, F: FnMut(usize, usize) -> Result<(), E>> WideKernel for SweepLists<'_, F, E> {
+    type Output = Result<u64, E>;
 
-/// # Safety
-/// The instruction set of `C` must be there.
-#[inline(always)]
-unsafe fn sweep_lists<C: Compare, E>(
-    blocks: &Blocks,
-    job: &Sweep,
-    mut hit: impl FnMut(usize, usize) -> Result<(), E>,
-) -> Result<u64, E> {
-    let Sweep { probes, list, ties } = job.clone();
-    let within = job.within();
-    let mut start = if within { probes.start } else { first_after(blocks, &list, probes.start) };
-    let mut tests = 0;
-    for probe in probes {
-        if within {
-            start = probe + 1;
-        } else {
-            let begin = blocks.begin(probe);
-            while start < list.end
-                && (blocks.begin(start) < begin || (!ties && blocks.begin(start) == begin))
-            {
-                start += 1;
+    #[inline(always)]
+    fn run<V: Vector>(self, proof: V::Proof) -> Result<u64, E> {
+        let SweepLists { blocks, job, mut hit, .. } = self;
+        let Sweep { probes, list, ties } = job.clone();
+        let within = job.within();
+        let mut start =
+            if within { probes.start } else { first_after(blocks, &list, probes.start) };
+        let mut tests = 0;
+        for probe in probes {
+            if within {
+                start = probe + 1;
+            } else {
+                let begin = blocks.begin(probe);
+                while start < list.end
+                    && (blocks.begin(start) < begin || (!ties && blocks.begin(start) == begin))
+                {
+                    start += 1;
+                }
+            }
+            if start < list.end {
+                tests += follow::<V, E>(proof, blocks, probe, start..list.end, &mut hit)?;
             }
         }
-        if start < list.end {
-            // SAFETY: the caller's.
-            tests += unsafe { run::<C, E>(blocks, probe, start..list.end, &mut hit)? };
-        }
+        Ok(tests)
     }
-    Ok(tests)
 }
 
 /// The first slot of a list that begins where the probe does, or later.
@@ -372,11 +229,9 @@ fn first_after(blocks: &Blocks, list: &Range<usize>, probe: usize) -> usize {
 
 /// Tests `probe` against the boxes of `list` that begin before it ends. Those of the list's
 /// first block that come before it begin earlier still, so they count as begun.
-///
-/// # Safety
-/// The instruction set of `C` must be there.
 #[inline(always)]
-unsafe fn run<C: Compare, E>(
+fn follow<V: Vector, E>(
+    proof: V::Proof,
     blocks: &Blocks,
     probe: usize,
     list: Range<usize>,
@@ -386,15 +241,14 @@ unsafe fn run<C: Compare, E>(
     let mut rest = blocks.blocks[first..list.end / LANES + 1].iter().enumerate();
     let mut wanted = FULL << (list.start % LANES) & FULL;
     loop {
-        // The vectors of the probe are made anew after each hit: kept across the call they would
-        // be spilled, and then read from memory for every block.
+        // The vectors of the probe are made again after each hit: if they lived across the call
+        // they would be spilled, and then read from memory for every block.
         let values = blocks.probe(probe);
         let (index, begun, mut hits) = loop {
             let Some((index, block)) = rest.next() else {
                 return Ok(list.len() as u64);
             };
-            // SAFETY: the caller's.
-            let (begun, hits) = unsafe { C::compare(block, &values) };
+            let (begun, hits) = compare::<V>(proof, block, &values);
             let hits = hits & std::mem::replace(&mut wanted, FULL);
             if hits != 0 || begun != FULL {
                 break (index, begun, hits);
@@ -493,7 +347,7 @@ mod tests {
                     if overlap(a, b) { between.push((i, second.start + j)); }
                 }
             }
-            for level in Level::all() {
+            for level in Level::available() {
                 let whole = |probes: &Range<usize>, list: &Range<usize>, ties: bool| {
                     Sweep { probes: probes.clone(), list: list.clone(), ties }
                 };
@@ -510,7 +364,7 @@ mod tests {
     fn the_first_error_stops_the_sweep() {
         let list = vec![[0.0, 1.0, 0.0, 1.0, 0.0, 1.0]; 40];
         let (blocks, [list, _]) = fill([&list, &[]]);
-        for level in Level::all() {
+        for level in Level::available() {
             let mut calls = 0;
             let job = Sweep { probes: list.clone(), list: list.clone(), ties: true };
             let result = sweep(level, &blocks, &job, |_, _| {

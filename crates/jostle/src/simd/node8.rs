@@ -1,10 +1,10 @@
 //! [`Node8`]: eight boxes side by side, tested against one box at once.
 //!
-//! The tests are written once for each instruction set behind [`Lanes`]; [`dispatch`] finds out
-//! which one the machine has and runs a whole traversal compiled for it, so that the tests are
-//! inlined and the choice costs nothing per test. [`Portable`] is plain Rust and decides what is
-//! right: the tests of this file compare the others with it, NaN and infinities included.
+//! The tests are methods of every [`Simd`], so that a traversal that is a
+//! [`Kernel`](super::Kernel) is compiled as a whole for an instruction set: the tests are inlined,
+//! and the choice costs nothing per test.
 
+use super::vector::{Eight, Mask, Simd, Vector};
 use crate::aabb::Aabb;
 use crate::pair::Pair;
 
@@ -44,339 +44,125 @@ impl Node8 {
     }
 }
 
-/// The tests, one implementor per instruction set. Masks have one bit per lane.
-pub(crate) trait Lanes: Copy + Send + Sync {
+/// The tests of nodes, for every instruction set. Masks have one bit per lane.
+pub(crate) trait NodeTests: Simd {
     /// The lanes whose box overlaps `query`.
-    fn overlapping(self, node: &Node8, query: &Aabb) -> u32;
+    #[inline(always)]
+    fn overlapping(self, node: &Node8, query: &Aabb) -> u32 {
+        let xy = meets(self, node, query, 0).and(meets(self, node, query, 1));
+        xy.and(meets(self, node, query, 2)).bits()
+    }
 
     /// The box around all lanes; lanes without a box do not count, and without any the result is
     /// inverted and infinite: the neutral element of the union.
-    fn bounds(self, node: &Node8) -> Aabb;
+    #[inline(always)]
+    fn bounds(self, node: &Node8) -> Aabb {
+        let least = |k: usize| row(self, &node.min[k]).least_f32(self);
+        let largest = |k: usize| row(self, &node.max[k]).largest_f32(self);
+        Aabb { min: [least(0), least(1), least(2)], max: [largest(0), largest(1), largest(2)] }
+    }
 
-    /// The lanes that hold different boxes; two lanes without a box are the same.
-    fn differing(self, one: &Node8, other: &Node8) -> u32;
+    /// The lanes that hold different boxes; two lanes without a box are the same. NaN is unequal
+    /// to itself, so lanes that are empty on both sides are taken out again.
+    #[inline(always)]
+    fn differing(self, one: &Node8, other: &Node8) -> u32 {
+        let mut differ = row(self, &one.min[0]).ne_f32(row(self, &other.min[0]));
+        differ = differ.or(row(self, &one.max[0]).ne_f32(row(self, &other.max[0])));
+        for k in 1..3 {
+            differ = differ.or(row(self, &one.min[k]).ne_f32(row(self, &other.min[k])));
+            differ = differ.or(row(self, &one.max[k]).ne_f32(row(self, &other.max[k])));
+        }
+        differ.and_not(empty(self, one).and(empty(self, other))).bits()
+    }
 
     /// The overlaps within a node: bit `8 (r - 1) + i` for lanes `i` and `i + r` (modulo eight),
     /// each pair once.
-    fn within(self, node: &Node8) -> u32;
+    #[inline(always)]
+    fn within(self, node: &Node8) -> u32 {
+        let bits = within_by::<Self, 1>(self, node)
+            | within_by::<Self, 2>(self, node) << 8
+            | within_by::<Self, 3>(self, node) << 16
+            | within_by::<Self, 4>(self, node) << 24;
+        bits & WITHIN
+    }
 
     /// Appends `base` plus the number of each lane of a mask.
-    fn spread(self, mask: u32, base: u32, list: &mut Vec<u32>);
+    #[inline(always)]
+    fn spread(self, mask: u32, base: u32, list: &mut Vec<u32>) {
+        list.reserve(WIDTH);
+        let (length, count) = (list.len(), (mask & 0xff).count_ones() as usize);
+        // SAFETY: there is room for eight more, the first `count` of which are written.
+        unsafe {
+            Self::Eight::write_places(self, mask, base, list.as_mut_ptr().add(length));
+            list.set_len(length + count);
+        }
+    }
 
     /// Appends the pairs of a box with those of eight others that a mask names.
-    fn pair_up(self, id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>);
+    #[inline(always)]
+    fn pair_up(self, id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>) {
+        pairs.reserve(WIDTH);
+        let (length, count) = (pairs.len(), (mask & 0xff).count_ones() as usize);
+        let id = Self::Eight::splat(self, id);
+        // SAFETY: eight ids are readable. There is room for eight more pairs, the first `count`
+        // of which are written.
+        unsafe {
+            let others = Self::Eight::load(self, others.as_ptr());
+            others.write_pairs(id, mask & 0xff, pairs.as_mut_ptr().add(length));
+            pairs.set_len(length + count);
+        }
+    }
 }
 
-/// The two lanes that a bit of [`Lanes::within`] stands for.
+impl<S: Simd> NodeTests for S {}
+
+#[inline(always)]
+fn row<S: Simd>(simd: S, values: &[f32; WIDTH]) -> S::Eight {
+    // SAFETY: eight values are readable.
+    unsafe { S::Eight::load(simd, values.as_ptr().cast()) }
+}
+
+/// The lanes whose interval on an axis meets that of the query; NaN compares as false.
+#[inline(always)]
+fn meets<S: Simd>(simd: S, node: &Node8, query: &Aabb, k: usize) -> S::Eight {
+    let most = S::Eight::splat(simd, query.max[k].to_bits());
+    let least = S::Eight::splat(simd, query.min[k].to_bits());
+    row(simd, &node.min[k]).le_f32(most).and(least.le_f32(row(simd, &node.max[k])))
+}
+
+/// Lanes that hold no box.
+#[inline(always)]
+fn empty<S: Simd>(simd: S, node: &Node8) -> S::Eight {
+    let first = row(simd, &node.min[0]);
+    first.ne_f32(first)
+}
+
+/// The lanes whose box overlaps the one `BY` lanes further.
+#[inline(always)]
+fn within_by<S: Simd, const BY: usize>(simd: S, node: &Node8) -> u32 {
+    let xy = meets_rotated::<S, BY>(simd, node, 0).and(meets_rotated::<S, BY>(simd, node, 1));
+    xy.and(meets_rotated::<S, BY>(simd, node, 2)).bits()
+}
+
+#[inline(always)]
+fn meets_rotated<S: Simd, const BY: usize>(simd: S, node: &Node8, k: usize) -> S::Eight {
+    let (min, max) = (row(simd, &node.min[k]), row(simd, &node.max[k]));
+    min.le_f32(max.rotate::<BY>()).and(min.rotate::<BY>().le_f32(max))
+}
+
+/// The two lanes that a bit of [`NodeTests::within`] stands for.
 #[inline(always)]
 pub(crate) fn lanes_of_bit(bit: u32) -> (usize, usize) {
     let (one, turn) = (bit as usize % WIDTH, bit as usize / WIDTH + 1);
     (one, (one + turn) % WIDTH)
 }
 
-/// Turning by four meets each pair twice.
+/// Rotation by four meets each pair twice.
 const WITHIN: u32 = 0x0fff_ffff;
-
-/// Work that is compiled once for each instruction set. `run` has to be `#[inline(always)]`.
-pub(crate) trait WithLanes {
-    type Output;
-    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
-}
-
-/// Runs `work` with the widest instructions that this machine has.
-#[inline]
-pub(crate) fn dispatch<W: WithLanes>(work: W) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    if avx2::available() {
-        // SAFETY: the machine has the instructions that the function is compiled for.
-        return unsafe { avx2::run(work) };
-    }
-    work.run(Portable)
-}
-
-/// Plain Rust, for machines without a faster way and as the measure of the others.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Portable;
-
-impl Lanes for Portable {
-    #[inline(always)]
-    fn overlapping(self, node: &Node8, query: &Aabb) -> u32 {
-        let mut mask = 0;
-        for lane in 0..WIDTH {
-            mask |= u32::from(node.get(lane).overlaps(query)) << lane;
-        }
-        mask
-    }
-
-    #[inline(always)]
-    fn bounds(self, node: &Node8) -> Aabb {
-        // `f32::min` and `max` leave NaN out.
-        Aabb {
-            min: node.min.map(|row| row.into_iter().fold(f32::INFINITY, f32::min)),
-            max: node.max.map(|row| row.into_iter().fold(f32::NEG_INFINITY, f32::max)),
-        }
-    }
-
-    #[inline(always)]
-    fn differing(self, one: &Node8, other: &Node8) -> u32 {
-        let mut mask = 0;
-        for lane in 0..WIDTH {
-            let (a, b) = (one.get(lane), other.get(lane));
-            let both_empty = a.min[0].is_nan() && b.min[0].is_nan();
-            mask |= u32::from(!a.same(&b) && !both_empty) << lane;
-        }
-        mask
-    }
-
-    #[inline(always)]
-    fn within(self, node: &Node8) -> u32 {
-        let mut mask = 0;
-        for bit in 0..32 {
-            let (one, other) = lanes_of_bit(bit);
-            mask |= u32::from(node.get(one).overlaps(&node.get(other))) << bit;
-        }
-        mask & WITHIN
-    }
-
-    #[inline(always)]
-    fn spread(self, mask: u32, base: u32, list: &mut Vec<u32>) {
-        list.extend((0..WIDTH as u32).filter(|lane| mask >> lane & 1 == 1).map(|lane| base + lane));
-    }
-
-    #[inline(always)]
-    fn pair_up(self, id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>) {
-        let named = (0..WIDTH).filter(|lane| mask >> lane & 1 == 1);
-        pairs.extend(named.map(|lane| Pair::from((id, others[lane]))));
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::*;
-    use std::arch::x86_64::*;
-
-    /// Proof that the machine has AVX2: only [`run`] makes one.
-    #[derive(Clone, Copy, Debug)]
-    pub struct Avx2(());
-
-    #[inline]
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt")
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub fn run<W: WithLanes>(work: W) -> W::Output {
-        work.run(Avx2(()))
-    }
-
-    // Each test is a function compiled for AVX2 and without closures: a closure does not carry the
-    // instruction set of the function around it, and its intrinsics would become calls.
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn row(values: &[f32; WIDTH]) -> __m256 {
-        // SAFETY: eight values are readable, and the load asks for no alignment.
-        unsafe { _mm256_loadu_ps(values.as_ptr()) }
-    }
-
-    /// Per lane all bits set where the intervals on one axis meet; NaN compares as false.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn meets(node: &Node8, query: &Aabb, k: usize) -> __m256 {
-        let below = _mm256_cmp_ps::<_CMP_LE_OQ>(row(&node.min[k]), _mm256_set1_ps(query.max[k]));
-        let above = _mm256_cmp_ps::<_CMP_LE_OQ>(_mm256_set1_ps(query.min[k]), row(&node.max[k]));
-        _mm256_and_ps(below, above)
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn overlapping(node: &Node8, query: &Aabb) -> u32 {
-        let xy = _mm256_and_ps(meets(node, query, 0), meets(node, query, 1));
-        _mm256_movemask_ps(_mm256_and_ps(xy, meets(node, query, 2))) as u32
-    }
-
-    /// The smallest of eight values that is a number. Where the first operand is NaN, the
-    /// instruction returns the second.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn least(values: &[f32; WIDTH]) -> f32 {
-        let values = _mm256_min_ps(row(values), _mm256_set1_ps(f32::INFINITY));
-        let four = _mm_min_ps(_mm256_castps256_ps128(values), _mm256_extractf128_ps::<1>(values));
-        let two = _mm_min_ps(four, _mm_movehl_ps(four, four));
-        _mm_cvtss_f32(_mm_min_ss(two, _mm_shuffle_ps::<1>(two, two)))
-    }
-
-    /// The largest of eight values that is a number.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn largest(values: &[f32; WIDTH]) -> f32 {
-        let values = _mm256_max_ps(row(values), _mm256_set1_ps(f32::NEG_INFINITY));
-        let four = _mm_max_ps(_mm256_castps256_ps128(values), _mm256_extractf128_ps::<1>(values));
-        let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-        _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps::<1>(two, two)))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn bounds(node: &Node8) -> Aabb {
-        let min = [least(&node.min[0]), least(&node.min[1]), least(&node.min[2])];
-        let max = [largest(&node.max[0]), largest(&node.max[1]), largest(&node.max[2])];
-        Aabb { min, max }
-    }
-
-    /// Lanes that hold no box.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn empty(node: &Node8) -> __m256 {
-        let first = row(&node.min[0]);
-        _mm256_cmp_ps::<_CMP_UNORD_Q>(first, first)
-    }
-
-    /// NaN is unequal to itself, so lanes that are empty on both sides are taken out again.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn differing(one: &Node8, other: &Node8) -> u32 {
-        let mut differ = _mm256_setzero_ps();
-        for k in 0..3 {
-            let low = _mm256_cmp_ps::<_CMP_NEQ_UQ>(row(&one.min[k]), row(&other.min[k]));
-            let high = _mm256_cmp_ps::<_CMP_NEQ_UQ>(row(&one.max[k]), row(&other.max[k]));
-            differ = _mm256_or_ps(differ, _mm256_or_ps(low, high));
-        }
-        let both_empty = _mm256_and_ps(empty(one), empty(other));
-        _mm256_movemask_ps(_mm256_andnot_ps(both_empty, differ)) as u32
-    }
-
-    /// For each mask the numbers of its lanes, a byte each, in front.
-    static PACKED: [[u8; WIDTH]; 256] = {
-        let mut packed = [[0; WIDTH]; 256];
-        let mut mask = 0;
-        while mask < 256 {
-            let (mut lane, mut count) = (0, 0);
-            while lane < WIDTH {
-                if mask >> lane & 1 == 1 {
-                    packed[mask][count] = lane as u8;
-                    count += 1;
-                }
-                lane += 1;
-            }
-            mask += 1;
-        }
-        packed
-    };
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn packed(mask: u32) -> __m256i {
-        let lanes = i64::from_le_bytes(PACKED[mask as usize % 256]);
-        _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(lanes))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn spread(mask: u32, base: u32, list: &mut Vec<u32>) {
-        list.reserve(WIDTH);
-        let (length, count) = (list.len(), (mask & 0xff).count_ones() as usize);
-        let values = _mm256_add_epi32(packed(mask), _mm256_set1_epi32(base as i32));
-        // SAFETY: there is room for eight more, of which the first `count` are kept.
-        unsafe {
-            _mm256_storeu_si256(list.as_mut_ptr().add(length).cast(), values);
-            list.set_len(length + count);
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn pair_up(id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>) {
-        pairs.reserve(WIDTH);
-        let (length, count) = (pairs.len(), (mask & 0xff).count_ones() as usize);
-        let id = _mm256_set1_epi32(id as i32);
-        // SAFETY: eight ids are readable, and the load asks for no alignment.
-        let others = unsafe { _mm256_loadu_si256(others.as_ptr().cast()) };
-        let others = _mm256_permutevar8x32_epi32(others, packed(mask));
-        let (small, large) = (_mm256_min_epu32(id, others), _mm256_max_epu32(id, others));
-        let (even, odd) =
-            (_mm256_unpacklo_epi32(small, large), _mm256_unpackhi_epi32(small, large));
-        // SAFETY: there is room for eight more pairs; a pair is two u32, the smaller first, and
-        // only the first `count`, which are written in full, are kept.
-        unsafe {
-            let to: *mut __m256i = pairs.as_mut_ptr().add(length).cast();
-            _mm256_storeu_si256(to, _mm256_permute2x128_si256::<0x20>(even, odd));
-            _mm256_storeu_si256(to.add(1), _mm256_permute2x128_si256::<0x31>(even, odd));
-            pairs.set_len(length + count);
-        }
-    }
-
-    /// Per lane all bits set where its interval meets that of the lane that `turn` names.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn meets_turned(node: &Node8, k: usize, turn: __m256i) -> __m256 {
-        let (min, max) = (row(&node.min[k]), row(&node.max[k]));
-        let below = _mm256_cmp_ps::<_CMP_LE_OQ>(min, _mm256_permutevar8x32_ps(max, turn));
-        let above = _mm256_cmp_ps::<_CMP_LE_OQ>(_mm256_permutevar8x32_ps(min, turn), max);
-        _mm256_and_ps(below, above)
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn within(node: &Node8) -> u32 {
-        let one = _mm256_set1_epi32(1);
-        let mut turn = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-        let mut mask = 0;
-        for by in 0..4 {
-            // Only the lowest three bits count.
-            turn = _mm256_add_epi32(turn, one);
-            let xy = _mm256_and_ps(meets_turned(node, 0, turn), meets_turned(node, 1, turn));
-            let hits = _mm256_movemask_ps(_mm256_and_ps(xy, meets_turned(node, 2, turn)));
-            mask |= (hits as u32) << (8 * by);
-        }
-        mask & WITHIN
-    }
-
-    impl Lanes for Avx2 {
-        #[inline(always)]
-        fn overlapping(self, node: &Node8, query: &Aabb) -> u32 {
-            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
-            unsafe { overlapping(node, query) }
-        }
-
-        #[inline(always)]
-        fn bounds(self, node: &Node8) -> Aabb {
-            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
-            unsafe { bounds(node) }
-        }
-
-        #[inline(always)]
-        fn differing(self, one: &Node8, other: &Node8) -> u32 {
-            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
-            unsafe { differing(one, other) }
-        }
-
-        #[inline(always)]
-        fn within(self, node: &Node8) -> u32 {
-            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
-            unsafe { within(node) }
-        }
-
-        #[inline(always)]
-        fn spread(self, mask: u32, base: u32, list: &mut Vec<u32>) {
-            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
-            unsafe { spread(mask, base, list) }
-        }
-
-        #[inline(always)]
-        fn pair_up(self, id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>) {
-            // SAFETY: an `Avx2` exists only on a machine that has the instructions.
-            unsafe { pair_up(id, others, mask, pairs) }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Kernel, Level};
     use super::*;
     use crate::aabb::NO_BOX;
     use proptest::prelude::*;
@@ -411,35 +197,70 @@ mod tests {
 
     struct All<'a>(&'a Node8, &'a Node8, &'a Aabb);
 
-    impl WithLanes for All<'_> {
+    impl Kernel for All<'_> {
         type Output = (u32, Aabb, u32, u32, u32, Vec<u32>, Vec<Pair>);
 
         #[inline(always)]
-        fn run<L: Lanes>(self, lanes: L) -> Self::Output {
-            let same = lanes.differing(self.0, self.0);
-            let differing = lanes.differing(self.0, self.1);
-            let hits = lanes.overlapping(self.0, self.2);
+        fn run<S: Simd>(self, simd: S) -> Self::Output {
+            let same = simd.differing(self.0, self.0);
+            let differing = simd.differing(self.0, self.1);
+            let hits = simd.overlapping(self.0, self.2);
             let (mut list, mut pairs) = (vec![9], Vec::new());
-            lanes.spread(hits, 40, &mut list);
-            lanes.spread(differing, 8, &mut list);
-            lanes.pair_up(12, &[3, 30, 5, 6, 70, 8, u32::MAX, 0], hits, &mut pairs);
-            lanes.pair_up(2, &[13, 30, 5, 6, 70, 8, 9, 0], differing, &mut pairs);
-            (hits, lanes.bounds(self.0), differing, same, lanes.within(self.0), list, pairs)
+            simd.spread(hits, 40, &mut list);
+            simd.spread(differing, 8, &mut list);
+            simd.pair_up(12, &[3, 30, 5, 6, 70, 8, u32::MAX, 0], hits, &mut pairs);
+            simd.pair_up(2, &[13, 30, 5, 6, 70, 8, 9, 0], differing, &mut pairs);
+            (hits, simd.bounds(self.0), differing, same, simd.within(self.0), list, pairs)
         }
+    }
+
+    /// The same answers from loops over single boxes.
+    fn plainly(
+        one: &Node8,
+        other: &Node8,
+        query: &Aabb,
+    ) -> (u32, Aabb, u32, u32, u32, Vec<u32>, Vec<Pair>) {
+        let set = |test: &dyn Fn(usize) -> bool| {
+            (0..WIDTH).fold(0, |mask, lane| mask | u32::from(test(lane)) << lane)
+        };
+        let hits = set(&|lane| one.get(lane).overlaps(query));
+        let differing = set(&|lane| {
+            let (a, b) = (one.get(lane), other.get(lane));
+            !(a.same(&b) || a.min[0].is_nan() && b.min[0].is_nan())
+        });
+        // `f32::min` and `max` leave NaN out.
+        let bounds = Aabb {
+            min: one.min.map(|row| row.into_iter().fold(f32::INFINITY, f32::min)),
+            max: one.max.map(|row| row.into_iter().fold(f32::NEG_INFINITY, f32::max)),
+        };
+        let within = (0..28).fold(0, |mask, bit| {
+            let (a, b) = lanes_of_bit(bit);
+            mask | u32::from(one.get(a).overlaps(&one.get(b))) << bit
+        });
+        let named = |mask: u32| (0..WIDTH).filter(move |lane| mask >> lane & 1 == 1);
+        let mut list = vec![9];
+        list.extend(named(hits).map(|lane| 40 + lane as u32));
+        list.extend(named(differing).map(|lane| 8 + lane as u32));
+        let pairs = named(hits)
+            .map(|lane| Pair::from((12, [3, 30, 5, 6, 70, 8, u32::MAX, 0][lane])))
+            .chain(named(differing).map(|lane| Pair::from((2, [13, 30, 5, 6, 70, 8, 9, 0][lane]))))
+            .collect();
+        (hits, bounds, differing, 0, within, list, pairs)
     }
 
     proptest! {
         #[test]
-        fn every_instruction_set_agrees_with_plain_rust(
+        fn every_level_agrees_with_loops_over_boxes(
             one in node(), other in node(), keep in any::<u8>(), query in some_box(),
         ) {
             let mut mixed = other;
             for lane in (0..WIDTH).filter(|lane| keep >> lane & 1 == 1) {
                 mixed.set(lane, &one.get(lane));
             }
-            let found = dispatch(All(&one, &mixed, &query));
-            let expected = All(&one, &mixed, &query).run(Portable);
-            prop_assert_eq!(&found, &expected);
+            let found = plainly(&one, &mixed, &query);
+            for level in Level::available() {
+                prop_assert_eq!(&level.run(All(&one, &mixed, &query)), &found, "{:?}", level);
+            }
             prop_assert_eq!(found.3, 0, "a node is the same as itself");
             prop_assert_eq!(found.2 & u32::from(keep), 0);
             let mut pairs = Vec::new();
@@ -457,8 +278,10 @@ mod tests {
 
     #[test]
     fn a_lane_without_a_box_overlaps_nothing() {
-        let found = dispatch(All(&Node8::EMPTY, &Node8::EMPTY, &Aabb::EVERYTHING));
-        assert_eq!((found.0, found.2), (0, 0));
-        assert_eq!(found.1, Aabb { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] });
+        for level in Level::available() {
+            let found = level.run(All(&Node8::EMPTY, &Node8::EMPTY, &Aabb::EVERYTHING));
+            assert_eq!((found.0, found.2), (0, 0));
+            assert_eq!(found.1, Aabb { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] });
+        }
     }
 }

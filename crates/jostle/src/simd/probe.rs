@@ -3,78 +3,122 @@
 //! A box is six numbers in a row. Two vectors of four that overlap in the middle cover them
 //! without reading beyond: `min x, min y, min z, max x` and `min z, max x, max y, max z`. One
 //! comparison for each and one look at the signs decide; no branch depends on a single bound.
-//! Needs no more than every x86-64 machine has, so nothing is chosen at run time.
+//! Needs no more than every processor of an architecture has, so nothing is chosen at run time.
 
 use crate::aabb::Aabb;
 
+/// Four floats of a processor's common registers.
 #[cfg(target_arch = "x86_64")]
-mod lanes {
-    use std::arch::x86_64::{
-        __m128, _mm_and_ps, _mm_cmpge_ps, _mm_cmple_ps, _mm_loadu_ps, _mm_movemask_ps, _mm_setr_ps,
-    };
+mod four {
+    use std::arch::x86_64::*;
 
-    use super::Aabb;
+    pub(super) type Four = __m128;
 
-    /// A box to be tested against others. See the [module](super).
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Probe {
-        /// Upper bounds, above which no lower bound may lie; the last lane always passes.
-        most: __m128,
-        /// Lower bounds, below which no upper bound may lie; the first lane always passes.
-        least: __m128,
+    #[inline(always)]
+    pub(super) fn of(values: [f32; 4]) -> Four {
+        // SAFETY: four floats are readable without alignment; every x86-64 processor has SSE2.
+        unsafe { _mm_loadu_ps(values.as_ptr()) }
     }
 
-    impl Probe {
-        #[inline(always)]
-        pub fn new(aabb: &Aabb) -> Probe {
-            let Aabb { min, max } = aabb;
-            // SAFETY: every x86-64 machine has SSE2.
-            unsafe {
-                Probe {
-                    most: _mm_setr_ps(max[0], max[1], max[2], f32::INFINITY),
-                    least: _mm_setr_ps(f32::NEG_INFINITY, min[0], min[1], min[2]),
-                }
-            }
-        }
-
-        #[inline(always)]
-        pub fn overlaps(&self, other: &Aabb) -> bool {
-            let bounds = std::ptr::from_ref(other).cast::<f32>();
-            // SAFETY: `Aabb` is `repr(C)` and six floats long: four from the first and four from
-            // the third on lie within it. Every x86-64 machine has SSE2.
-            unsafe {
-                let below = _mm_cmple_ps(_mm_loadu_ps(bounds), self.most);
-                let above = _mm_cmpge_ps(_mm_loadu_ps(bounds.add(2)), self.least);
-                _mm_movemask_ps(_mm_and_ps(below, above)) == 0b1111
-            }
+    /// Returns true if every lane of `low` is at most that of `most`, and every lane of `high`
+    /// at least that of `least`.
+    #[inline(always)]
+    pub(super) fn all_meet(low: Four, most: Four, high: Four, least: Four) -> bool {
+        // SAFETY: every x86-64 processor has SSE2.
+        unsafe {
+            let (below, above) = (_mm_cmple_ps(low, most), _mm_cmpge_ps(high, least));
+            _mm_movemask_ps(_mm_and_ps(below, above)) == 0b1111
         }
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-mod lanes {
-    use super::Aabb;
+#[cfg(target_arch = "aarch64")]
+mod four {
+    use std::arch::aarch64::*;
 
-    /// A box to be tested against others. See the [module](super).
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) struct Probe {
-        aabb: Aabb,
+    pub(super) type Four = float32x4_t;
+
+    #[inline(always)]
+    pub(super) fn of(values: [f32; 4]) -> Four {
+        // SAFETY: four floats are readable; every aarch64 target of the standard library has NEON.
+        unsafe { vld1q_f32(values.as_ptr()) }
     }
 
-    impl Probe {
-        #[inline(always)]
-        pub fn new(aabb: &Aabb) -> Probe {
-            Probe { aabb: *aabb }
-        }
-
-        #[inline(always)]
-        pub fn overlaps(&self, other: &Aabb) -> bool {
-            self.aabb.overlaps(other)
+    #[inline(always)]
+    pub(super) fn all_meet(low: Four, most: Four, high: Four, least: Four) -> bool {
+        // SAFETY: every aarch64 target of the standard library has NEON.
+        unsafe {
+            let (below, above) = (vcleq_f32(low, most), vcgeq_f32(high, least));
+            vminvq_u32(vandq_u32(below, above)) == u32::MAX
         }
     }
 }
 
-pub(crate) use lanes::Probe;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod four {
+    use std::arch::wasm32::*;
+
+    pub(super) type Four = v128;
+
+    #[inline(always)]
+    pub(super) fn of([a, b, c, d]: [f32; 4]) -> Four {
+        f32x4(a, b, c, d)
+    }
+
+    #[inline(always)]
+    pub(super) fn all_meet(low: Four, most: Four, high: Four, least: Four) -> bool {
+        u32x4_all_true(v128_and(f32x4_le(low, most), f32x4_ge(high, least)))
+    }
+}
+
+#[cfg(not(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
+mod four {
+    pub(super) type Four = [f32; 4];
+
+    #[inline(always)]
+    pub(super) fn of(values: [f32; 4]) -> Four {
+        values
+    }
+
+    #[inline(always)]
+    pub(super) fn all_meet(low: Four, most: Four, high: Four, least: Four) -> bool {
+        (0..4).fold(true, |all, lane| all & (low[lane] <= most[lane]) & (high[lane] >= least[lane]))
+    }
+}
+
+use four::{Four, all_meet, of};
+
+/// A box to be tested against others. See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Probe {
+    /// Upper bounds, above which no lower bound may lie; the last lane always passes.
+    most: Four,
+    /// Lower bounds, below which no upper bound may lie; the first lane always passes.
+    least: Four,
+}
+
+impl Probe {
+    #[inline(always)]
+    pub fn new(aabb: &Aabb) -> Probe {
+        let Aabb { min, max } = aabb;
+        Probe {
+            most: of([max[0], max[1], max[2], f32::INFINITY]),
+            least: of([f32::NEG_INFINITY, min[0], min[1], min[2]]),
+        }
+    }
+
+    #[inline(always)]
+    pub fn overlaps(&self, other: &Aabb) -> bool {
+        let Aabb { min, max } = other;
+        let low = of([min[0], min[1], min[2], max[0]]);
+        let high = of([min[2], max[0], max[1], max[2]]);
+        all_meet(low, self.most, high, self.least)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,8 @@ use crate::broad::shared::groups::Groups;
 use crate::ds::radix_sort::{item, sort_items};
 use crate::error::LimitReached;
 use crate::pair::Lane;
-use crate::simd::forward::{Blocks, Level, Sweep, sweep};
+use crate::simd::Level;
+use crate::simd::forward::{Blocks, Sweep, sweep};
 
 use super::axes::Axes;
 use super::strips::{Deal, Entry};
@@ -38,7 +39,7 @@ pub(super) struct Room {
 impl Default for Room {
     fn default() -> Room {
         Room {
-            level: Level::best(),
+            level: Level::current(),
             items: Vec::new(),
             spare: Vec::new(),
             blocks: Blocks::default(),

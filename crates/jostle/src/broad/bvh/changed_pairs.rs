@@ -12,7 +12,8 @@ use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::{Lane, PairBuffer};
 use crate::par::Workers;
-use crate::simd::node8::{Lanes, Node8, WIDTH, WithLanes, dispatch, lanes_of_bit};
+use crate::simd::node8::{Node8, NodeTests, WIDTH, lanes_of_bit};
+use crate::simd::{self, Kernel, Simd};
 
 use super::self_pairs::{Scratch, each, run};
 use super::tree::{Search, Tree, View};
@@ -56,7 +57,7 @@ pub(super) fn find(
     let families = movers.tree.blocks().div_ceil(WIDTH);
     let view = View::new(movers.tree);
     run(families, workers, scratch, found, |families, lane, scratch| {
-        dispatch(Find { movers, view, still, families, lane, scratch })
+        simd::run(Find { movers, view, still, families, lane, scratch })
     })
 }
 
@@ -70,13 +71,13 @@ struct Find<'a> {
     scratch: &'a mut Scratch,
 }
 
-impl WithLanes for Find<'_> {
+impl Kernel for Find<'_> {
     type Output = Result<(), LimitReached>;
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self, lanes: L) -> Result<(), LimitReached> {
+    fn run<S: Simd>(mut self, simd: S) -> Result<(), LimitReached> {
         for family in self.families.clone() {
-            self.among_movers(lanes, family)?;
+            self.among_movers(simd, family)?;
         }
         // Tree after tree, so that the upper nodes of one stay in the cache.
         for tree in self.still.iter().filter(|tree| tree.live > 0) {
@@ -84,9 +85,9 @@ impl WithLanes for Find<'_> {
             let sparse = tree.live > SPARSE * self.movers.tree.live;
             for family in self.families.clone() {
                 if sparse {
-                    self.boxes_against_still(lanes, family, &still)?;
+                    self.boxes_against_still(simd, family, &still)?;
                 } else {
-                    self.against_still(lanes, family, &still)?;
+                    self.against_still(simd, family, &still)?;
                 }
             }
         }
@@ -108,20 +109,20 @@ impl<'a> Find<'a> {
 
     /// A search for what a block meets or met.
     #[inline(always)]
-    fn search<L: Lanes>(&self, lanes: L, block: usize, first: usize) -> Search<'a> {
+    fn search<S: Simd>(&self, simd: S, block: usize, first: usize) -> Search<'a> {
         let (new, old) = (&self.view.blocks()[block], &self.movers.old[block]);
-        let bounds = lanes.bounds(new).union(&lanes.bounds(old));
+        let bounds = simd.bounds(new).union(&simd.bounds(old));
         Search { bounds, filter: self.movers.filters.map(|_| self.view.filter(block)), first }
     }
 
     /// A search for what some blocks of a node of level 1 meet or met.
     #[inline(always)]
-    fn family_search<L: Lanes>(&self, lanes: L, family: usize, blocks: u32) -> Search<'a> {
+    fn family_search<S: Simd>(&self, simd: S, family: usize, blocks: u32) -> Search<'a> {
         let mut bounds = Aabb { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
         let mut rest = blocks;
         while rest != 0 {
             let block = family * WIDTH + rest.trailing_zeros() as usize;
-            bounds = bounds.union(&self.search(lanes, block, 0).bounds);
+            bounds = bounds.union(&self.search(simd, block, 0).bounds);
             rest &= rest - 1;
         }
         let alone = self.view.depth() == 1;
@@ -134,37 +135,37 @@ impl<'a> Find<'a> {
     }
 
     #[inline(always)]
-    fn among_movers<L: Lanes>(&mut self, lanes: L, family: usize) -> Result<(), LimitReached> {
+    fn among_movers<S: Simd>(&mut self, simd: S, family: usize) -> Result<(), LimitReached> {
         let mut rest = self.changed_blocks(family);
         if rest == 0 {
             return Ok(());
         }
         let alone = self.view.depth() == 1;
         if !alone {
-            let search = self.family_search(lanes, family, rest);
+            let search = self.family_search(simd, family, rest);
             let Scratch { reached, tests, .. } = &mut *self.scratch;
-            self.view.reach(lanes, &search, tests, reached);
+            self.view.reach(simd, &search, tests, reached);
         }
         while rest != 0 {
             let block = family * WIDTH + rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            self.within(lanes, block)?;
+            self.within(simd, block)?;
             if !alone {
-                self.against_movers(lanes, block)?;
+                self.against_movers(simd, block)?;
             }
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn within<L: Lanes>(&mut self, lanes: L, block: usize) -> Result<(), LimitReached> {
+    fn within<S: Simd>(&mut self, simd: S, block: usize) -> Result<(), LimitReached> {
         if self.movers.filters.is_some() && !self.view.filter(block).allows(self.view.filter(block))
         {
             return Ok(());
         }
         let ids = &self.view.ids[block];
-        let now = lanes.within(&self.view.blocks()[block]);
-        let before = lanes.within(&self.movers.old[block]);
+        let now = simd.within(&self.view.blocks()[block]);
+        let before = simd.within(&self.movers.old[block]);
         self.scratch.tests += 8;
         let filters_changed = self.movers.filters.is_some_and(|filters| filters.changed);
         let mut rest = if filters_changed { now | before } else { now ^ before };
@@ -173,37 +174,31 @@ impl<'a> Find<'a> {
             rest &= rest - 1;
             let (one, other) = lanes_of_bit(bit);
             let (before, now) = (before >> bit & 1, now >> bit & 1);
-            self.write(lanes, ids[one], ids, before << other, now << other)?;
+            self.write(simd, ids[one], ids, before << other, now << other)?;
         }
         Ok(())
     }
 
     /// Makes the list of places where boxes of a block meet or met the bounds of another.
     #[inline(always)]
-    fn list_places<L: Lanes>(
-        &mut self,
-        lanes: L,
-        block: usize,
-        among: &View<'_>,
-        lanes_wanted: u32,
-    ) {
+    fn list_places<S: Simd>(&mut self, simd: S, block: usize, among: &View<'_>, lanes_wanted: u32) {
         let (new, old) = (&self.view.blocks()[block], &self.movers.old[block]);
         let Scratch { blocks, places, tests, .. } = &mut *self.scratch;
         places.clear();
         for &other in blocks.iter() {
             let bounds = among.bounds(other as usize);
-            let near = lanes.overlapping(new, &bounds) | lanes.overlapping(old, &bounds);
-            lanes.spread(near & lanes_wanted, other * WIDTH as u32, places);
+            let near = simd.overlapping(new, &bounds) | simd.overlapping(old, &bounds);
+            simd.spread(near & lanes_wanted, other * WIDTH as u32, places);
         }
         *tests += 2 * (blocks.len() + places.len()) as u64;
     }
 
     #[inline(always)]
-    fn against_movers<L: Lanes>(&mut self, lanes: L, block: usize) -> Result<(), LimitReached> {
+    fn against_movers<S: Simd>(&mut self, simd: S, block: usize) -> Result<(), LimitReached> {
         let (view, movers) = (self.view, self.movers);
-        let search = self.search(lanes, block, if movers.all { block + 1 } else { 0 });
+        let search = self.search(simd, block, if movers.all { block + 1 } else { 0 });
         let Scratch { reached, blocks, tests, .. } = &mut *self.scratch;
-        view.blocks_below(lanes, &search, &reached.nodes, tests, blocks);
+        view.blocks_below(simd, &search, &reached.nodes, tests, blocks);
         if !movers.all {
             // Of two blocks that both changed, the earlier one finds the pairs.
             blocks.retain(|&other| {
@@ -211,22 +206,22 @@ impl<'a> Find<'a> {
                 other > block || (other < block && movers.changed[other] == 0)
             });
         }
-        self.list_places(lanes, block, &view, 0xff);
+        self.list_places(simd, block, &view, 0xff);
         let (new, old) = (&view.blocks()[block], &movers.old[block]);
         for at in 0..self.scratch.places.len() {
             let place = self.scratch.places[at] as usize;
             let (other, lane) = (place / WIDTH, place % WIDTH);
-            let now = lanes.overlapping(&view.blocks()[other], &new.get(lane));
-            let before = lanes.overlapping(&movers.old[other], &old.get(lane));
-            self.write(lanes, view.ids[block][lane], &view.ids[other], before, now)?;
+            let now = simd.overlapping(&view.blocks()[other], &new.get(lane));
+            let before = simd.overlapping(&movers.old[other], &old.get(lane));
+            self.write(simd, view.ids[block][lane], &view.ids[other], before, now)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn against_still<L: Lanes>(
+    fn against_still<S: Simd>(
         &mut self,
-        lanes: L,
+        simd: S,
         family: usize,
         still: &View<'_>,
     ) -> Result<(), LimitReached> {
@@ -234,22 +229,22 @@ impl<'a> Find<'a> {
         if rest == 0 {
             return Ok(());
         }
-        let search = Search { first: 0, ..self.family_search(lanes, family, rest) };
+        let search = Search { first: 0, ..self.family_search(simd, family, rest) };
         let Scratch { reached, tests, .. } = &mut *self.scratch;
-        still.reach(lanes, &search, tests, reached);
+        still.reach(simd, &search, tests, reached);
         while rest != 0 {
             let block = family * WIDTH + rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            self.block_against_still(lanes, block, still)?;
+            self.block_against_still(simd, block, still)?;
         }
         Ok(())
     }
 
     /// Each changed box of a node of level 1 searches for itself.
     #[inline(always)]
-    fn boxes_against_still<L: Lanes>(
+    fn boxes_against_still<S: Simd>(
         &mut self,
-        lanes: L,
+        simd: S,
         family: usize,
         still: &View<'_>,
     ) -> Result<(), LimitReached> {
@@ -259,16 +254,16 @@ impl<'a> Find<'a> {
             while rest != 0 {
                 let lane = rest.trailing_zeros() as usize;
                 rest &= rest - 1;
-                self.box_against_still(lanes, block, lane, still)?;
+                self.box_against_still(simd, block, lane, still)?;
             }
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn box_against_still<L: Lanes>(
+    fn box_against_still<S: Simd>(
         &mut self,
-        lanes: L,
+        simd: S,
         block: usize,
         lane: usize,
         still: &View<'_>,
@@ -280,45 +275,45 @@ impl<'a> Find<'a> {
         let filter = movers.filters.map(|_| view.filter(block));
         let search = Search { bounds, filter, first: 0 };
         let Scratch { reached, blocks, tests, .. } = &mut *self.scratch;
-        still.reach(lanes, &search, tests, reached);
-        still.blocks_below(lanes, &search, &reached.nodes, tests, blocks);
+        still.reach(simd, &search, tests, reached);
+        still.blocks_below(simd, &search, &reached.nodes, tests, blocks);
         *tests += 2 * blocks.len() as u64;
         for at in 0..self.scratch.blocks.len() {
             let other = self.scratch.blocks[at] as usize;
-            let now = lanes.overlapping(&still.blocks()[other], &new);
-            let before = lanes.overlapping(&still.blocks()[other], &old);
-            self.write(lanes, view.ids[block][lane], &still.ids[other], before, now)?;
+            let now = simd.overlapping(&still.blocks()[other], &new);
+            let before = simd.overlapping(&still.blocks()[other], &old);
+            self.write(simd, view.ids[block][lane], &still.ids[other], before, now)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn block_against_still<L: Lanes>(
+    fn block_against_still<S: Simd>(
         &mut self,
-        lanes: L,
+        simd: S,
         block: usize,
         still: &View<'_>,
     ) -> Result<(), LimitReached> {
         let (view, movers) = (self.view, self.movers);
-        let search = self.search(lanes, block, 0);
+        let search = self.search(simd, block, 0);
         let Scratch { reached, blocks, tests, .. } = &mut *self.scratch;
-        still.blocks_below(lanes, &search, &reached.nodes, tests, blocks);
-        self.list_places(lanes, block, still, u32::from(movers.changed[block]));
+        still.blocks_below(simd, &search, &reached.nodes, tests, blocks);
+        self.list_places(simd, block, still, u32::from(movers.changed[block]));
         let (new, old) = (&view.blocks()[block], &movers.old[block]);
         for at in 0..self.scratch.places.len() {
             let place = self.scratch.places[at] as usize;
             let (other, lane) = (place / WIDTH, place % WIDTH);
-            let now = lanes.overlapping(&still.blocks()[other], &new.get(lane));
-            let before = lanes.overlapping(&still.blocks()[other], &old.get(lane));
-            self.write(lanes, view.ids[block][lane], &still.ids[other], before, now)?;
+            let now = simd.overlapping(&still.blocks()[other], &new.get(lane));
+            let before = simd.overlapping(&still.blocks()[other], &old.get(lane));
+            self.write(simd, view.ids[block][lane], &still.ids[other], before, now)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn write<L: Lanes>(
+    fn write<S: Simd>(
         &mut self,
-        lanes: L,
+        simd: S,
         id: u32,
         others: &[u32; WIDTH],
         before: u32,
@@ -331,8 +326,8 @@ impl<'a> Find<'a> {
         }
         // Little changes in most steps.
         if began | ended != 0 {
-            lanes.pair_up(id, others, began, self.lane.room(WIDTH)?);
-            lanes.pair_up(id, others, ended, &mut self.scratch.ended);
+            simd.pair_up(id, others, began, self.lane.room(WIDTH)?);
+            simd.pair_up(id, others, ended, &mut self.scratch.ended);
         }
         Ok(())
     }

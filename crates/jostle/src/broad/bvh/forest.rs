@@ -11,7 +11,8 @@ use crate::boxes::Boxes;
 use crate::filter::Filter;
 use crate::id::Slot;
 use crate::par::Workers;
-use crate::simd::node8::{Lanes, Node8, WIDTH, WithLanes, dispatch};
+use crate::simd::node8::{Node8, NodeTests, WIDTH};
+use crate::simd::{self, Kernel, Simd};
 
 use super::changed_pairs::{Filters, Movers};
 use super::order::{Input, NONE, Sorter};
@@ -324,7 +325,7 @@ impl Forest {
         let (new, old) = (self.moving.levels.first().map_or(&[][..], |level| level), &self.old);
         self.workers.for_each_chunk(&mut self.changed, 1 << 12, |task, changed| {
             let first = task << 12;
-            dispatch(Compare { new: &new[first..], old: &old[first..], changed });
+            simd::run(Compare { new: &new[first..], old: &old[first..], changed });
         });
         for &id in &self.refiltered {
             let place = self.places[id as usize] as usize;
@@ -534,13 +535,13 @@ struct Compare<'a> {
     changed: &'a mut [u8],
 }
 
-impl WithLanes for Compare<'_> {
+impl Kernel for Compare<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
+    fn run<S: Simd>(self, simd: S) {
         for (changed, (new, old)) in self.changed.iter_mut().zip(self.new.iter().zip(self.old)) {
-            *changed = lanes.differing(new, old) as u8;
+            *changed = simd.differing(new, old) as u8;
         }
     }
 }

@@ -15,7 +15,8 @@ use crate::pair::Pair;
 use crate::queries::{
     BoxQueries, Cast, Hit, Near, NearPair, Prepared, Visit, distance_squared, gap_squared,
 };
-use crate::simd::node8::{Lanes, Node8, WIDTH, WithLanes, dispatch};
+use crate::simd::node8::{Node8, NodeTests, WIDTH};
+use crate::simd::{self, Kernel, Simd};
 
 use super::forest::Forest;
 use super::order::NONE;
@@ -165,23 +166,23 @@ struct Overlapping<'a, 'v> {
     visit: Visit<'v, Slot>,
 }
 
-impl WithLanes for Overlapping<'_, '_> {
+impl Kernel for Overlapping<'_, '_> {
     type Output = Result<(), ()>;
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self, lanes: L) -> Result<(), ()> {
+    fn run<S: Simd>(mut self, simd: S) -> Result<(), ()> {
         let filter = (!self.forest.filters.is_empty()).then_some(self.filter);
         let (view, search) = (self.view, Search { bounds: *self.aabb, filter, first: 0 });
-        view.walk(lanes, &search, &mut 0, &mut self)
+        view.walk(simd, &search, &mut 0, &mut self)
     }
 }
 
-impl<L: Lanes> VisitBlock<L> for Overlapping<'_, '_> {
+impl<S: Simd> VisitBlock<S> for Overlapping<'_, '_> {
     type Stop = ();
 
     #[inline(always)]
-    fn visit(&mut self, lanes: L, block: usize, _: &Aabb, _: &mut u64) -> Result<(), ()> {
-        let mut hits = lanes.overlapping(&self.view.blocks()[block], self.aabb);
+    fn visit(&mut self, simd: S, block: usize, _: &Aabb, _: &mut u64) -> Result<(), ()> {
+        let mut hits = simd.overlapping(&self.view.blocks()[block], self.aabb);
         while hits != 0 {
             let id = self.view.ids[block][hits.trailing_zeros() as usize];
             hits &= hits - 1;
@@ -203,7 +204,7 @@ impl BoxQueries for Forest {
     ) -> ControlFlow<()> {
         for tree in self.open_trees(filter) {
             let view = View::new(tree);
-            if dispatch(Overlapping { forest: self, view, aabb, filter, visit }).is_err() {
+            if simd::run(Overlapping { forest: self, view, aabb, filter, visit }).is_err() {
                 return ControlFlow::Break(());
             }
         }
@@ -349,7 +350,7 @@ impl<'a> PairSearch<'a> {
     fn between(&mut self, one: Place, other: Place) {
         let (high, low) = if one.level >= other.level { (one, other) } else { (other, one) };
         if high.level > low.level {
-            let whole = dispatch(super::tree::BoundsOf(self.node(low)));
+            let whole = simd::run(super::tree::BoundsOf(self.node(low)));
             for (child, aabb) in self.children(high) {
                 let below = Place { level: high.level - 1, node: child, ..high };
                 self.consider(below, low, Rank(gap_squared(&aabb, &whole)));

@@ -19,7 +19,8 @@ use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::{Lane, Pair, PairBuffer};
 use crate::par::Workers;
-use crate::simd::node8::{Lanes, WIDTH, WithLanes, dispatch, lanes_of_bit};
+use crate::simd::node8::{NodeTests, WIDTH, lanes_of_bit};
+use crate::simd::{self, Kernel, Simd};
 
 use super::tree::{Reached, Search, Tree, View};
 
@@ -102,7 +103,7 @@ pub(super) fn find(
     let view = View::new(tree);
     let families = tree.blocks().div_ceil(WIDTH);
     run(families, workers, scratch, found, |families, lane, scratch| {
-        dispatch(Find { view, filters, families, lane, scratch })
+        simd::run(Find { view, filters, families, lane, scratch })
     })
 }
 
@@ -115,23 +116,23 @@ struct Find<'a> {
     scratch: &'a mut Scratch,
 }
 
-impl WithLanes for Find<'_> {
+impl Kernel for Find<'_> {
     type Output = Result<(), LimitReached>;
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self, lanes: L) -> Result<(), LimitReached> {
+    fn run<S: Simd>(mut self, simd: S) -> Result<(), LimitReached> {
         if self.view.depth() == 1 {
-            return self.within(lanes, 0);
+            return self.within(simd, 0);
         }
         for family in self.families.clone() {
-            let (bounds, filter) = self.view.family(lanes, family);
+            let (bounds, filter) = self.view.family(simd, family);
             let search = Search { bounds, filter, first: family * WIDTH };
             let Scratch { reached, tests, .. } = &mut *self.scratch;
-            self.view.reach(lanes, &search, tests, reached);
+            self.view.reach(simd, &search, tests, reached);
             let end = self.view.blocks().len().min((family + 1) * WIDTH);
             for block in family * WIDTH..end {
-                self.within(lanes, block)?;
-                self.against_later(lanes, block)?;
+                self.within(simd, block)?;
+                self.against_later(simd, block)?;
             }
         }
         Ok(())
@@ -140,48 +141,48 @@ impl WithLanes for Find<'_> {
 
 impl Find<'_> {
     #[inline(always)]
-    fn within<L: Lanes>(&mut self, lanes: L, block: usize) -> Result<(), LimitReached> {
+    fn within<S: Simd>(&mut self, simd: S, block: usize) -> Result<(), LimitReached> {
         if self.filters.is_some() && !self.view.filter(block).allows(self.view.filter(block)) {
             return Ok(());
         }
         let ids = &self.view.ids[block];
-        let mut hits = lanes.within(&self.view.blocks()[block]);
+        let mut hits = simd.within(&self.view.blocks()[block]);
         self.scratch.tests += 4;
         while hits != 0 {
             let (one, other) = lanes_of_bit(hits.trailing_zeros());
             hits &= hits - 1;
-            self.write(lanes, ids[one], ids, 1 << other)?;
+            self.write(simd, ids[one], ids, 1 << other)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn against_later<L: Lanes>(&mut self, lanes: L, block: usize) -> Result<(), LimitReached> {
+    fn against_later<S: Simd>(&mut self, simd: S, block: usize) -> Result<(), LimitReached> {
         let view = self.view;
         let (boxes, ids) = (&view.blocks()[block], &view.ids[block]);
         let filter = self.filters.map(|_| view.filter(block));
         let search = Search { bounds: view.bounds(block), filter, first: block + 1 };
         let Scratch { reached, blocks, places, tests, .. } = &mut *self.scratch;
-        view.blocks_below(lanes, &search, &reached.nodes, tests, blocks);
+        view.blocks_below(simd, &search, &reached.nodes, tests, blocks);
         places.clear();
         for &other in blocks.iter() {
-            let near = lanes.overlapping(boxes, &view.bounds(other as usize));
-            lanes.spread(near, other * WIDTH as u32, places);
+            let near = simd.overlapping(boxes, &view.bounds(other as usize));
+            simd.spread(near, other * WIDTH as u32, places);
         }
         *tests += (blocks.len() + places.len()) as u64;
         for at in 0..self.scratch.places.len() {
             let place = self.scratch.places[at] as usize;
             let (other, lane) = (place / WIDTH, place % WIDTH);
-            let hits = lanes.overlapping(&view.blocks()[other], &boxes.get(lane));
-            self.write(lanes, ids[lane], &view.ids[other], hits)?;
+            let hits = simd.overlapping(&view.blocks()[other], &boxes.get(lane));
+            self.write(simd, ids[lane], &view.ids[other], hits)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn write<L: Lanes>(
+    fn write<S: Simd>(
         &mut self,
-        lanes: L,
+        simd: S,
         id: u32,
         others: &[u32; WIDTH],
         hits: u32,
@@ -190,7 +191,7 @@ impl Find<'_> {
             Some(filters) => allowed(id, others, hits, filters),
             None => hits,
         };
-        lanes.pair_up(id, others, hits, self.lane.room(WIDTH)?);
+        simd.pair_up(id, others, hits, self.lane.room(WIDTH)?);
         Ok(())
     }
 }

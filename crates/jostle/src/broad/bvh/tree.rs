@@ -13,7 +13,8 @@ use std::cmp::Ordering;
 use crate::aabb::{Aabb, NO_BOX};
 use crate::filter::Filter;
 use crate::par::Workers;
-use crate::simd::node8::{Lanes, Node8, WIDTH, WithLanes, dispatch};
+use crate::simd::node8::{Node8, NodeTests, WIDTH};
+use crate::simd::{self, Kernel, Simd};
 
 use super::order::NONE;
 
@@ -132,7 +133,7 @@ impl Tree {
             let old = old.filter(|_| level == 1);
             workers.for_each_chunk(&mut above[0], BLOCKS_PER_TASK / WIDTH, |task, nodes| {
                 let first = task * BLOCKS_PER_TASK;
-                dispatch(Enclose {
+                simd::run(Enclose {
                     nodes,
                     children: &children[first..],
                     old: old.map(|old| &old[first..]),
@@ -184,7 +185,7 @@ impl Tree {
             assert_eq!(self.levels[level].len(), below.len().div_ceil(WIDTH), "level {level}");
             for (child, node) in below.iter().enumerate() {
                 let bounds = self.levels[level][child / WIDTH].get(child % WIDTH);
-                let inside = dispatch(BoundsOf(node));
+                let inside = simd::run(BoundsOf(node));
                 let empty = inside.min[0] > inside.max[0];
                 assert!(empty || bounds.contains(&inside), "level {level}, child {child}");
             }
@@ -212,7 +213,7 @@ impl Tree {
             return self.blocks() as f64;
         }
         let sum: f64 = self.levels[1..depth].iter().flatten().map(surfaces).sum();
-        let root = dispatch(BoundsOf(&self.levels[depth - 1][0]));
+        let root = simd::run(BoundsOf(&self.levels[depth - 1][0]));
         let whole = surface(&root);
         if whole > 0.0 { 1.0 + sum / whole } else { 1.0 }
     }
@@ -253,11 +254,11 @@ struct Enclose<'a> {
     old: Option<&'a [Node8]>,
 }
 
-impl WithLanes for Enclose<'_> {
+impl Kernel for Enclose<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
+    fn run<S: Simd>(self, simd: S) {
         for (place, node) in self.nodes.iter_mut().enumerate() {
             for lane in 0..WIDTH {
                 let child = place * WIDTH + lane;
@@ -265,9 +266,9 @@ impl WithLanes for Enclose<'_> {
                     node.set(lane, &NO_BOX);
                     continue;
                 };
-                let mut bounds = lanes.bounds(boxes);
+                let mut bounds = simd.bounds(boxes);
                 if let Some(old) = self.old {
-                    bounds = bounds.union(&lanes.bounds(&old[child]));
+                    bounds = bounds.union(&simd.bounds(&old[child]));
                 }
                 node.set(lane, &bounds);
             }
@@ -278,12 +279,12 @@ impl WithLanes for Enclose<'_> {
 /// The box around a node.
 pub(super) struct BoundsOf<'a>(pub &'a Node8);
 
-impl WithLanes for BoundsOf<'_> {
+impl Kernel for BoundsOf<'_> {
     type Output = Aabb;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> Aabb {
-        lanes.bounds(self.0)
+    fn run<S: Simd>(self, simd: S) -> Aabb {
+        simd.bounds(self.0)
     }
 }
 
@@ -315,14 +316,14 @@ pub(super) struct Reached {
 
 /// What is done with the blocks that a walk finds. A trait and not a closure, because a closure is
 /// not surely compiled for the instruction set of the walk.
-pub(super) trait Visit<L: Lanes> {
+pub(super) trait Visit<S: Simd> {
     /// Why a walk is ended early.
     type Stop;
 
     /// Takes a block and its bounds. Has to be `#[inline(always)]`.
     fn visit(
         &mut self,
-        lanes: L,
+        simd: S,
         block: usize,
         bounds: &Aabb,
         tests: &mut u64,
@@ -361,9 +362,9 @@ impl<'a> View<'a> {
     /// Visits each block whose bounds overlap, in ascending order, and adds the nodes tested to
     /// `tests`.
     #[inline(always)]
-    pub fn walk<L: Lanes, V: Visit<L>>(
+    pub fn walk<S: Simd, V: Visit<S>>(
         &self,
-        lanes: L,
+        simd: S,
         search: &Search<'_>,
         tests: &mut u64,
         visitor: &mut V,
@@ -371,11 +372,11 @@ impl<'a> View<'a> {
         if self.depth < 2 {
             let all = &Aabb::EVERYTHING;
             let any = self.depth == 1 && search.first == 0;
-            return if any { visitor.visit(lanes, 0, all, tests) } else { Ok(()) };
+            return if any { visitor.visit(simd, 0, all, tests) } else { Ok(()) };
         }
         let mut open = [(0usize, 0u32); MOST_LEVELS];
         let mut level = self.depth - 1;
-        open[level] = (0, self.open(lanes, level, 0, search, tests));
+        open[level] = (0, self.open(simd, level, 0, search, tests));
         loop {
             let (node, mask) = open[level];
             if mask == 0 {
@@ -389,10 +390,10 @@ impl<'a> View<'a> {
             let lane = mask.trailing_zeros() as usize;
             let child = node * WIDTH + lane;
             if level == 1 {
-                visitor.visit(lanes, child, &self.levels[1][node].get(lane), tests)?;
+                visitor.visit(simd, child, &self.levels[1][node].get(lane), tests)?;
             } else {
                 level -= 1;
-                open[level] = (child, self.open(lanes, level, child, search, tests));
+                open[level] = (child, self.open(simd, level, child, search, tests));
             }
         }
     }
@@ -400,9 +401,9 @@ impl<'a> View<'a> {
     /// Lists the nodes of level 1 that a search has to open, level by level: the loops have no
     /// branch that depends on a test, which a walk in depth has at every node.
     #[inline(always)]
-    pub fn reach<L: Lanes>(
+    pub fn reach<S: Simd>(
         &self,
-        lanes: L,
+        simd: S,
         search: &Search<'_>,
         tests: &mut u64,
         reached: &mut Reached,
@@ -413,8 +414,8 @@ impl<'a> View<'a> {
         for level in (2..self.depth).rev() {
             below.clear();
             for &node in nodes.iter() {
-                let mask = self.open(lanes, level, node as usize, search, tests);
-                lanes.spread(mask, node * WIDTH as u32, below);
+                let mask = self.open(simd, level, node as usize, search, tests);
+                simd.spread(mask, node * WIDTH as u32, below);
             }
             std::mem::swap(nodes, below);
         }
@@ -422,9 +423,9 @@ impl<'a> View<'a> {
 
     /// Lists the blocks below the reached nodes that a search has to open.
     #[inline(always)]
-    pub fn blocks_below<L: Lanes>(
+    pub fn blocks_below<S: Simd>(
         &self,
-        lanes: L,
+        simd: S,
         search: &Search<'_>,
         reached: &[u32],
         tests: &mut u64,
@@ -436,8 +437,8 @@ impl<'a> View<'a> {
             return;
         }
         for &node in reached {
-            let mask = self.open(lanes, 1, node as usize, search, tests);
-            lanes.spread(mask, node * WIDTH as u32, blocks);
+            let mask = self.open(simd, 1, node as usize, search, tests);
+            simd.spread(mask, node * WIDTH as u32, blocks);
         }
     }
 
@@ -452,8 +453,8 @@ impl<'a> View<'a> {
 
     /// The bounds of a node of level 1 and its joined filter, if there are filters.
     #[inline(always)]
-    pub fn family<L: Lanes>(&self, lanes: L, node: usize) -> (Aabb, Option<&'a Filter>) {
-        (lanes.bounds(&self.levels[1][node]), self.filters[1].get(node))
+    pub fn family<S: Simd>(&self, simd: S, node: usize) -> (Aabb, Option<&'a Filter>) {
+        (simd.bounds(&self.levels[1][node]), self.filters[1].get(node))
     }
 
     /// The joined filter of a node of level 1.
@@ -470,16 +471,16 @@ impl<'a> View<'a> {
 
     /// The children of a node that a search has to open.
     #[inline(always)]
-    fn open<L: Lanes>(
+    fn open<S: Simd>(
         &self,
-        lanes: L,
+        simd: S,
         level: usize,
         node: usize,
         search: &Search<'_>,
         tests: &mut u64,
     ) -> u32 {
         *tests += 1;
-        let mut mask = lanes.overlapping(&self.levels[level][node], &search.bounds);
+        let mut mask = simd.overlapping(&self.levels[level][node], &search.bounds);
         if let Some(filter) = search.filter {
             mask &= self.admitted(level, node, filter, mask);
         }

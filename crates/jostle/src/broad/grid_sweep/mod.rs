@@ -78,7 +78,7 @@ use crate::error::{Error, LimitReached};
 use crate::id::Slot;
 use crate::pair::{Lane, PairBuffer};
 use crate::par::Workers;
-use crate::simd::column::Level;
+use crate::simd::Level;
 use crate::stats::{StageClock, Stats};
 
 use plan::{Plan, Survey};
@@ -134,7 +134,7 @@ impl GridSweep {
     pub fn new(workers: &Workers) -> GridSweep {
         GridSweep {
             workers: workers.clone(),
-            level: Level::detect(),
+            level: Level::current(),
             follower: Follower::default(),
             survey: Survey::default(),
             plan: Plan::single(0),

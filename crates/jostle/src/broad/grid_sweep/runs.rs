@@ -8,7 +8,8 @@ use crate::broad::shared::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::{Lane, Pair};
-use crate::simd::column::{Column, Level, PADDING};
+use crate::simd::Level;
+use crate::simd::column::{Column, PADDING};
 
 /// How many pairs may be found between two looks at the limit.
 const BLOCK: u64 = (Lane::MAX_ROOM - PADDING) as u64;

@@ -16,7 +16,8 @@ use crate::broad::shared::groups::Groups;
 use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::pair::Lane;
-use crate::simd::column::{Column, Level};
+use crate::simd::Level;
+use crate::simd::column::Column;
 use crate::simd::prefetch::prefetch;
 
 /// A column with more tests an entry than this is looked at again.

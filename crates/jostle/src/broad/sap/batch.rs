@@ -30,7 +30,7 @@ use crate::aabb::Aabb;
 use crate::broad::persistent::{
     AxisSort, Endpoint, EventSink, FollowError, ListChanges, PairJudge, SweepSet, fill_sorted,
 };
-use crate::simd::widest::{Work, widest};
+use crate::simd::{self, Kernel, Simd};
 
 use super::lists::EndpointLists;
 
@@ -104,7 +104,7 @@ impl EndpointLists {
         for place in 0..3 {
             let axis = judge.axis(place);
             self.spare.clear();
-            widest(BatchPass {
+            simd::run(BatchPass {
                 sort: AxisSort { place, judge, sink },
                 sets,
                 old: &self.axes[axis],
@@ -128,11 +128,11 @@ struct BatchPass<'w, 'j, 's> {
     written: &'w mut Vec<Endpoint>,
 }
 
-impl Work for BatchPass<'_, '_, '_> {
+impl Kernel for BatchPass<'_, '_, '_> {
     type Output = Result<(), FollowError>;
 
     #[inline(always)]
-    fn run(mut self) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
         let BatchPass { old, mut removed, mut inserted, .. } = self;
         let (axis, now) = (self.sort.axis(), self.sort.judge.now());
         self.written.reserve(old.len() + inserted.len() - removed.len());

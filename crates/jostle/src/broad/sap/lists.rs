@@ -8,7 +8,7 @@ use crate::aabb::Aabb;
 use crate::broad::persistent::{
     AxisSort, Endpoint, EventSink, FollowError, PairJudge, fill_sorted,
 };
-use crate::simd::widest::{Work, widest};
+use crate::simd::{self, Kernel, Simd};
 
 /// Endpoints of a set of boxes, one sorted list for each axis.
 #[derive(Clone, Debug, Default)]
@@ -82,7 +82,7 @@ impl EndpointLists {
     ) -> Result<(), FollowError> {
         for place in 0..3 {
             let list = self.axes[judge.axis(place)].as_mut_slice();
-            widest(GlobalSort { list, sort: AxisSort { place, judge, sink } })?;
+            simd::run(GlobalSort { list, sort: AxisSort { place, judge, sink } })?;
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl EndpointLists {
     ) -> Result<(), FollowError> {
         for place in 0..3 {
             let list = self.axes[judge.axis(place)].as_mut_slice();
-            widest(LocalSort { list, moved, sort: AxisSort { place, judge, sink } })?;
+            simd::run(LocalSort { list, moved, sort: AxisSort { place, judge, sink } })?;
         }
         Ok(())
     }
@@ -121,11 +121,11 @@ struct GlobalSort<'w, 'j, 's> {
     sort: AxisSort<'w, 'j, 's>,
 }
 
-impl Work for GlobalSort<'_, '_, '_> {
+impl Kernel for GlobalSort<'_, '_, '_> {
     type Output = Result<(), FollowError>;
 
     #[inline(always)]
-    fn run(mut self) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
         (0..self.list.len()).try_for_each(|at| self.sort.renew(self.list, at))
     }
 }
@@ -137,11 +137,11 @@ struct LocalSort<'w, 'j, 's> {
     sort: AxisSort<'w, 'j, 's>,
 }
 
-impl Work for LocalSort<'_, '_, '_> {
+impl Kernel for LocalSort<'_, '_, '_> {
     type Output = Result<(), FollowError>;
 
     #[inline(always)]
-    fn run(mut self) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
         let (axis, judge) = (self.sort.axis(), self.sort.judge);
         for &slot in self.moved {
             let (then, now) = (&judge.then()[slot as usize], &judge.now()[slot as usize]);

@@ -13,7 +13,7 @@ use crate::aabb::Aabb;
 use crate::broad::persistent::{
     AxisSort, Endpoint, EventSink, FollowError, ListChanges, PairJudge, fill_sorted,
 };
-use crate::simd::widest::{Work, widest};
+use crate::simd::{self, Kernel, Simd};
 
 use super::list::SegmentedList;
 use super::sorting::Moves;
@@ -130,9 +130,9 @@ impl SegmentedLists {
             let (list, moves) = (&mut self.axes[judge.axis(place)], &mut self.moves);
             let sort = AxisSort { place, judge, sink };
             if local {
-                widest(LocalSort { list, moves, moved: changes.moved, sort })?;
+                simd::run(LocalSort { list, moves, moved: changes.moved, sort })?;
             } else {
-                widest(GlobalSort { list, sort })?;
+                simd::run(GlobalSort { list, sort })?;
             }
         }
         changes.inserted.iter().try_for_each(|&slot| self.insert(slot, judge, sink))
@@ -202,11 +202,11 @@ struct LocalSort<'w, 'j, 's> {
     sort: AxisSort<'w, 'j, 's>,
 }
 
-impl Work for LocalSort<'_, '_, '_> {
+impl Kernel for LocalSort<'_, '_, '_> {
     type Output = Result<(), FollowError>;
 
     #[inline(always)]
-    fn run(mut self) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
         for slots in self.moved.chunks(BLOCK) {
             self.moves.look_up(self.list, slots, &self.sort);
             self.list.relocate(self.moves, &mut self.sort)?;
@@ -221,11 +221,11 @@ struct GlobalSort<'w, 'j, 's> {
     sort: AxisSort<'w, 'j, 's>,
 }
 
-impl Work for GlobalSort<'_, '_, '_> {
+impl Kernel for GlobalSort<'_, '_, '_> {
     type Output = Result<(), FollowError>;
 
     #[inline(always)]
-    fn run(mut self) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
         self.list.sort_global(&mut self.sort)
     }
 }

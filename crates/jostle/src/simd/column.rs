@@ -13,57 +13,15 @@
 //! [`grid_sweep`](crate::broad::grid_sweep), all of whose other work is the same, and as long in
 //! a sparse one. Box after box takes 2.1 to 3.9 times as long.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-mod portable;
-
 use std::ops::Range;
 
+use super::vector::{Mask, Vector};
+use super::{Level, WideKernel};
 use crate::pair::Pair;
 
 /// Slots after the last box, as many as the widest vector has lanes: vectors may reach past the
 /// end of a run and of the column.
 pub(crate) const PADDING: usize = 16;
-
-/// An instruction set that this machine has: the only way to get one is to look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(Lanes);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lanes {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Eight,
-    #[cfg(target_arch = "x86_64")]
-    Sixteen,
-}
-
-impl Level {
-    /// Without any instruction of this machine's own; runs everywhere.
-    pub const PORTABLE: Level = Level(Lanes::Portable);
-
-    /// The widest that this machine has.
-    pub fn detect() -> Level {
-        *Level::available().last().expect("portable code runs everywhere")
-    }
-
-    /// All that this machine has, the widest last.
-    pub fn available() -> Vec<Level> {
-        let mut levels = vec![Level::PORTABLE];
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("popcnt") {
-            if is_x86_feature_detected!("avx2") {
-                levels.push(Level(Lanes::Eight));
-            }
-            if is_x86_feature_detected!("avx512f") {
-                levels.push(Level(Lanes::Sixteen));
-            }
-        }
-        levels
-    }
-}
 
 /// Boxes as structure of arrays. Every array is `len + PADDING` long at least.
 #[derive(Clone, Debug, Default)]
@@ -160,18 +118,103 @@ impl Column {
         // What the kernels rely on: runs lie in the column, and every test may be a hit.
         assert!(last as usize <= others.len, "a run ends beyond the column");
         found.reserve(usize::try_from(tests).expect("runs fit the memory") + PADDING);
-        match level.0 {
-            Lanes::Portable => portable::sweep(self, others, boxes, begins, ends, found),
-            // SAFETY: a level exists only where its instructions do; runs lie inside
-            // the other column, whose arrays are PADDING longer, and `found` has room for every test
-            // and one vector more.
-            #[cfg(target_arch = "x86_64")]
-            Lanes::Eight => unsafe { avx2::sweep(self, others, boxes, begins, ends, found) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Lanes::Sixteen => unsafe { avx512::sweep(self, others, boxes, begins, ends, found) },
-        }
+        level.run_wide(SweepRuns { column: self, others, boxes, begins, ends, found });
         tests
+    }
+}
+
+/// The sweep. Made only by [`Column::sweep`], which checks what the loop relies on: runs end inside
+/// the other column, and `found` has room for a pair per test and one vector more.
+struct SweepRuns<'a> {
+    column: &'a Column,
+    others: &'a Column,
+    boxes: Range<usize>,
+    begins: &'a [u32],
+    ends: &'a [u32],
+    found: &'a mut Vec<Pair>,
+}
+
+impl WideKernel for SweepRuns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, proof: V::Proof) {
+        const { assert!(V::LANES <= PADDING) };
+        let SweepRuns { column, others, boxes, begins, ends, found } = self;
+        let mut len = found.len();
+        let start = found.as_mut_ptr();
+        for one in boxes {
+            let (mut place, end) = (begins[one] as usize, ends[one] as usize);
+            if place >= end {
+                continue;
+            }
+            let probe = Probe::<V>::new(proof, column, one);
+            while place < end {
+                // SAFETY: `place` lies before the end of a run, so a vector from there lies in
+                // the padded arrays; no more pairs were written than tests made, so one vector
+                // of pairs still fits.
+                unsafe {
+                    let hits = probe.compare(proof, others, place) & tail::<V>(end - place);
+                    let ids = V::load(proof, others.id.as_ptr().add(place));
+                    ids.write_pairs(probe.id, hits, start.add(len));
+                    len += hits.count_ones() as usize;
+                }
+                place += V::LANES;
+            }
+        }
+        // SAFETY: the first `len` pairs were written.
+        unsafe { found.set_len(len) };
+    }
+}
+
+/// The lanes that lie before the end of a run.
+#[inline(always)]
+fn tail<V: Vector>(left: usize) -> u32 {
+    let lanes = if left >= V::LANES { V::LANES } else { left };
+    (1 << lanes) - 1
+}
+
+/// One box in every lane.
+struct Probe<V> {
+    low: [V; 3],
+    high: [V; 3],
+    id: V,
+    marks: V,
+}
+
+impl<V: Vector> Probe<V> {
+    #[inline(always)]
+    fn new(proof: V::Proof, column: &Column, one: usize) -> Probe<V> {
+        let splat = |bounds: &[f32]| V::splat(proof, bounds[one].to_bits());
+        Probe {
+            low: [splat(&column.low[0]), splat(&column.low[1]), splat(&column.low[2])],
+            high: [splat(&column.high[0]), splat(&column.high[1]), splat(&column.high[2])],
+            id: V::splat(proof, column.id[one]),
+            marks: V::splat(proof, column.marks[one]),
+        }
+    }
+
+    /// The lanes from `place` on that overlap this box and share no mark with it.
+    ///
+    /// # Safety
+    /// As many slots as a vector has lanes lie in the arrays from `place` on.
+    #[inline(always)]
+    unsafe fn compare(&self, proof: V::Proof, others: &Column, place: usize) -> u32 {
+        // SAFETY: the caller vouches for the slots.
+        let marks = unsafe { V::load(proof, others.marks.as_ptr().add(place)) };
+        let mut hits = marks.disjoint(self.marks);
+        for axis in 0..3 {
+            // SAFETY: the caller vouches for the slots.
+            let (low, high) = unsafe {
+                (
+                    V::load(proof, others.low[axis].as_ptr().add(place).cast()),
+                    V::load(proof, others.high[axis].as_ptr().add(place).cast()),
+                )
+            };
+            hits = hits.and(low.le_f32(self.high[axis]));
+            hits = hits.and(self.low[axis].le_f32(high));
+        }
+        hits.bits()
     }
 }
 
@@ -281,6 +324,6 @@ mod tests {
     #[should_panic(expected = "beyond the column")]
     fn runs_beyond_the_column_are_refused() {
         let column = column(&[([0.0; 6], 0, 0), ([0.0; 6], 0, 0)]);
-        column.sweep(&column, Level::detect(), 0..2, &[1, 2], &[2, 3], &mut Vec::new());
+        column.sweep(&column, Level::current(), 0..2, &[1, 2], &[2, 3], &mut Vec::new());
     }
 }

@@ -1,0 +1,136 @@
+//! What an instruction set has to offer: the traits that the kernels are written over.
+//!
+//! A register holds 32-bit lanes without a type of their own; operations say whether they take
+//! them as `f32`, `i32` or `u32`. Comparisons set all bits of a lane or none. Every operation
+//! gives the same bits at every level, NaN and the sign of zero included.
+//!
+//! Registers are made from a proof that the processor has the instructions, so their methods
+//! are safe to call. All of them have to be `#[inline(always)]`: then they are compiled with the
+//! instruction set of the function that runs the kernel, and a vector never goes through memory.
+
+use crate::pair::Pair;
+
+/// Proof that the processor has an instruction set, and the registers that it works with.
+pub(crate) trait Simd: Copy + Send + Sync {
+    type Eight: Eight<Proof = Self>;
+    type Doubles: Doubles<Proof = Self>;
+}
+
+/// Which lanes passed a comparison.
+pub(crate) trait Mask: Copy {
+    fn and(self, other: Self) -> Self;
+
+    /// Bit `k` is that of lane `k`.
+    fn bits(self) -> u32;
+}
+
+/// A register of eight lanes or more: what sweeps over many boxes need.
+pub(crate) trait Vector: Copy {
+    type Proof: Copy;
+    type Mask: Mask;
+    const LANES: usize;
+
+    fn splat(proof: Self::Proof, lane: u32) -> Self;
+
+    /// # Safety
+    /// `LANES` words are readable; they need not be aligned.
+    unsafe fn load(proof: Self::Proof, from: *const u32) -> Self;
+
+    /// Lanes that are at most those of `other`, as `f32`; false for NaN.
+    fn le_f32(self, other: Self) -> Self::Mask;
+
+    /// Lanes that have no bit in common with those of `other`.
+    fn disjoint(self, other: Self) -> Self::Mask;
+
+    /// Writes the pairs of `id`, the same in all lanes, with the lanes that the lowest `LANES`
+    /// bits of `hits` name, in order, and nothing meaningful after them.
+    ///
+    /// # Safety
+    /// `LANES` pairs may be written.
+    unsafe fn write_pairs(self, id: Self, hits: u32, out: *mut Pair);
+}
+
+/// A register of eight lanes with all that trees and sorting networks need.
+pub(crate) trait Eight: Vector<Mask = Self> + Mask {
+    /// # Safety
+    /// Eight words may be written; they need not be aligned.
+    unsafe fn store(self, to: *mut u32);
+
+    fn or(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
+
+    /// The bits that are not set in `other`.
+    fn and_not(self, other: Self) -> Self;
+
+    /// Lanes of `other` if the lane of `mask` is set, of this register if not.
+    fn choose(self, other: Self, mask: Self) -> Self;
+
+    fn gt_i32(self, other: Self) -> Self;
+    fn eq_i32(self, other: Self) -> Self;
+
+    /// Lanes that are not equal, as `f32`; true for NaN.
+    fn ne_f32(self, other: Self) -> Self;
+
+    /// The smallest lane as `f32`, infinity if all are NaN.
+    fn least_f32(self, proof: Self::Proof) -> f32;
+
+    /// The largest lane as `f32`, minus infinity if all are NaN.
+    fn largest_f32(self, proof: Self::Proof) -> f32;
+
+    /// Lane `i` is what was in lane `i ^ LANE`, which is 1, 2, 3, 4 or 7.
+    fn partner<const LANE: usize>(self) -> Self;
+
+    /// Lane `i` is what was in lane `(i + BY) % 8`, for `BY` from 1 to 4.
+    fn rotate<const BY: usize>(self) -> Self;
+
+    /// Writes `base` plus the number of each lane that the lowest eight bits of `mask` name, in
+    /// order, and nothing meaningful after them.
+    ///
+    /// # Safety
+    /// Eight words may be written.
+    unsafe fn write_places(proof: Self::Proof, mask: u32, base: u32, out: *mut u32);
+}
+
+/// A register, or several, of four `f64`.
+pub(crate) trait Doubles: Copy {
+    type Proof: Copy;
+
+    fn splat(proof: Self::Proof, value: f64) -> Self;
+
+    /// # Safety
+    /// Four values are readable; they need not be aligned.
+    unsafe fn load(proof: Self::Proof, from: *const f64) -> Self;
+
+    fn add(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+
+    /// The lane of this register if it is greater, of `other` if not; `other` for NaN.
+    fn max(self, other: Self) -> Self;
+
+    /// Bit `k` is set if lane `k` is equal in both.
+    fn eq_bits(self, other: Self) -> u32;
+
+    /// The largest lane, in all lanes. None is NaN.
+    fn largest(self) -> Self;
+
+    fn first(self) -> f64;
+}
+
+/// For each set of `N` lanes their numbers in ascending order: what most instruction sets have
+/// no instruction for.
+pub(crate) const fn packed_lanes<const N: usize, const SETS: usize>() -> [[u8; N]; SETS] {
+    let mut table = [[0; N]; SETS];
+    let mut set = 0;
+    while set < SETS {
+        let (mut lane, mut count) = (0, 0);
+        while lane < N {
+            if set >> lane & 1 == 1 {
+                table[set][count] = lane as u8;
+                count += 1;
+            }
+            lane += 1;
+        }
+        set += 1;
+    }
+    table
+}
