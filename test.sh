@@ -37,6 +37,7 @@ documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no
 demo() { cargo run --locked --release --quiet; }
 
 step "format" cargo fmt --all --check
+step "lint of the source" cargo run --locked --quiet -p jostle-lint
 step "lint" cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 step "documentation" documentation
 step "tests" cargo test --locked --workspace --no-fail-fast

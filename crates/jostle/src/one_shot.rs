@@ -3,7 +3,7 @@
 use crate::aabb::Aabb;
 use crate::broad::Algorithm;
 use crate::detector::Detector;
-use crate::error::Error;
+use crate::error::{BoxError, Error};
 use crate::filter::Filter;
 use crate::pair::Pair;
 
@@ -30,9 +30,9 @@ pub fn overlaps_between(a: &[Aabb], b: &[Aabb]) -> Result<Vec<(u32, u32)>, Error
     Ok(detector.pairs().iter().map(|pair| (pair.a().get(), pair.b().get() - offset)).collect())
 }
 
-fn shifted(error: crate::BoxError, offset: usize) -> crate::BoxError {
+fn shifted(error: BoxError, offset: usize) -> BoxError {
     match error {
-        crate::BoxError::Invalid(mut invalid) => {
+        BoxError::Invalid(mut invalid) => {
             invalid.index += offset;
             invalid.into()
         }

@@ -8,7 +8,6 @@
 //! - [`degenerate`] lists inputs that break careless algorithms.
 //! - [`hostile`] lists histories in which remembering the last step is of no use.
 //! - [`suite`] runs all of it; a failure says in words what differed.
-//! - [`rooms`] reads which parts of the library import which, and finds cycles.
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +16,6 @@ pub mod history;
 pub mod hostile;
 pub mod model;
 pub mod replay;
-pub mod rooms;
 pub mod script;
 pub mod suite;
 

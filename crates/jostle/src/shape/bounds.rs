@@ -8,7 +8,7 @@
 //! bounds -1 and 1, and no shape ever leaves its bounds.
 
 use super::{Hull, Pose, PoseMatrix, Shape};
-use crate::Aabb;
+use crate::aabb::Aabb;
 use glam::{DMat3, DQuat, DVec3};
 
 /// Relative error of a rotated reach: 4 units for the matrix from its quaternion, 4 for the

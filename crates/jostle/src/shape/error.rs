@@ -1,6 +1,6 @@
 //! What can be wrong with a shape or a pose, told so that the reader knows what to change.
 
-use crate::Axis;
+use crate::aabb::Axis;
 use std::fmt;
 
 /// The largest legal size and coordinate. Boxes of the broad phase end at 3.4e38 anyway, and

@@ -156,7 +156,7 @@ impl PoseMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Axis;
+    use crate::aabb::Axis;
     use proptest::prelude::*;
 
     #[test]

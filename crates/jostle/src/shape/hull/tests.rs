@@ -1,7 +1,7 @@
 //! Hulls against what every hull must satisfy, on clouds that break careless builders.
 
 use super::*;
-use crate::Axis;
+use crate::aabb::Axis;
 use glam::{DQuat, DVec3};
 use proptest::prelude::*;
 use std::f64::consts::TAU;

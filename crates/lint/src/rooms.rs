@@ -14,36 +14,46 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// Folders whose children are rooms of their own.
-pub const SPLIT: &[&str] = &["broad", "narrow"];
+pub(crate) const SPLIT: &[&str] = &["broad", "narrow"];
 
 /// The imports between the rooms of a crate.
 #[derive(Debug, Default)]
-pub struct Rooms {
+pub(crate) struct Rooms {
     /// For each room those it imports, each with the first file that does.
     imports: BTreeMap<String, BTreeMap<String, PathBuf>>,
 }
 
 /// One import on the way round a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
+pub(crate) struct Import {
     /// The importing room.
-    pub from: String,
+    pub(crate) from: String,
     /// The imported room.
-    pub to: String,
+    pub(crate) to: String,
     /// A file that imports it.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
 }
 
 impl Rooms {
     /// Reads every source file of the crate whose `src/` folder this is.
-    pub fn read(src: &Path) -> io::Result<Rooms> {
+    pub(crate) fn read(src: &Path) -> io::Result<Rooms> {
         let mut files = Vec::new();
         collect(src, src, &mut files)?;
-        let names: BTreeSet<String> = files.iter().map(|file| room_of(file)).collect();
+        let mut texts = BTreeMap::new();
+        let mut tests = BTreeSet::new();
+        for file in files {
+            let text = without_comments(&fs::read_to_string(src.join(&file))?);
+            let (text, declared) = without_tests(&text);
+            let module = module_of(&file);
+            let declared = declared.into_iter().map(|name| [&module[..], &[name]].concat());
+            tests.extend(declared);
+            texts.insert(file, text);
+        }
+        texts.retain(|file, _| !is_within(&module_of(file), &tests));
+        let names: BTreeSet<String> = texts.keys().map(|file| room_of(file)).collect();
         let mut rooms = Rooms::default();
-        for file in files.iter().filter(|file| file.as_path() != Path::new("lib.rs")) {
-            let text = without_tests(&without_comments(&fs::read_to_string(src.join(file))?));
-            rooms.add(file, &text, &names);
+        for (file, text) in texts.iter().filter(|(file, _)| *file != Path::new("lib.rs")) {
+            rooms.add(file, text, &names);
         }
         Ok(rooms)
     }
@@ -67,12 +77,12 @@ impl Rooms {
     }
 
     /// Names of all rooms, each with the rooms it imports.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = &str>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = &str>)> {
         self.imports.iter().map(|(room, to)| (room.as_str(), to.keys().map(String::as_str)))
     }
 
     /// A cycle of imports, if there is one: the last import leads back to the first room.
-    pub fn cycle(&self) -> Option<Vec<Import>> {
+    pub(crate) fn cycle(&self) -> Option<Vec<Import>> {
         let mut done = BTreeSet::new();
         self.imports.keys().find_map(|room| self.search(room, &mut Vec::new(), &mut done))
     }
@@ -103,7 +113,7 @@ impl Rooms {
     }
 }
 
-/// Every source file below a folder that is not test code alone, relative to the root.
+/// Every source file below a folder, relative to the root.
 fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
@@ -112,7 +122,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<(
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if path.is_dir() {
             collect(root, &path, files)?;
-        } else if name.ends_with(".rs") && name != "tests.rs" && !name.ends_with("_tests.rs") {
+        } else if name.ends_with(".rs") {
             files.push(path.strip_prefix(root).expect("it lies below the root").to_owned());
         }
     }
@@ -309,16 +319,26 @@ fn char_length(text: &str) -> Option<usize> {
         .map(|literal| literal.len())
 }
 
-/// The text without the items that `#[cfg(test)]` marks.
-fn without_tests(text: &str) -> String {
+/// Returns true if the module is one of these or lies inside one.
+fn is_within(module: &[String], modules: &BTreeSet<Vec<String>>) -> bool {
+    (1..=module.len()).any(|length| modules.contains(&module[..length]))
+}
+
+/// The text without the items that `#[cfg(test)]` marks, and the modules in other files among
+/// them.
+fn without_tests(text: &str) -> (String, Vec<String>) {
     let mut kept = String::with_capacity(text.len());
+    let mut modules = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("#[cfg(test)]") {
         kept.push_str(&rest[..at]);
         rest = &rest[at + "#[cfg(test)]".len()..];
-        rest = &rest[item_length(rest)..];
+        let (item, after) = rest.split_at(item_length(rest));
+        let declared = item.trim_end().strip_suffix(';').and_then(|item| item.rsplit_once("mod "));
+        modules.extend(declared.map(|(_, name)| name.trim().to_owned()));
+        rest = after;
     }
-    kept + rest
+    (kept + rest, modules)
 }
 
 /// Bytes up to the end of the item at the beginning of the text: its semicolon or closing brace.
@@ -361,7 +381,9 @@ mod tests {
                 "pub struct A; // use crate::b::B;\n#[cfg(test)]\nmod tests { use crate::b; }",
             ),
             ("b.rs", "use crate::{a::{self, A}}; const TEXT: &str = \"crate::c::C\";"),
-            ("c/mod.rs", "mod d; use crate::b::B;"),
+            ("c/mod.rs", "mod d; #[cfg(test)] pub(crate) mod checks; use crate::b::B;"),
+            ("c/checks.rs", "use crate::e::E;"),
+            ("e.rs", "use crate::c::C;"),
             ("c/d.rs", "use super::D; use super::super::a::A;"),
         ];
         assert_eq!(cycle_of(&files), None);
