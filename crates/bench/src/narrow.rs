@@ -5,11 +5,12 @@
 //! well, so that nobody wins by being wrong.
 
 use glam::DQuat;
-use jostle::narrow::{self, Options, PairCache};
+use jostle::narrow::{self, PairCache, Placed, Query};
 use jostle::shape::{Pose, Shape};
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
 use parry3d_f64::shape as parry;
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
@@ -170,7 +171,7 @@ impl Scene {
     fn our_distance(&self, index: usize) -> f64 {
         let pair = &self.ours.pairs[index];
         let ([a, b], [at_a, at_b]) = (self.ours.shapes_of(pair), &pair.frames[0]);
-        narrow::distance(a, at_a, b, at_b)
+        narrow::distance(&Placed::new(a, *at_a), &Placed::new(b, *at_b))
     }
 
     fn their_distance(&self, index: usize) -> f64 {
@@ -181,7 +182,7 @@ impl Scene {
     fn our_contact(&self, index: usize) -> f64 {
         let pair = &self.ours.pairs[index];
         let ([a, b], [at_a, at_b]) = (self.ours.shapes_of(pair), &pair.frames[0]);
-        narrow::contact_within(a, at_a, b, at_b, 0.0)
+        narrow::contact_within(&Placed::new(a, *at_a), &Placed::new(b, *at_b), 0.0)
             .map_or(0.0, |contact| black_box(contact).depth)
     }
 
@@ -233,24 +234,18 @@ pub fn against_parry(kinds: &[&str], pairs: usize, repeats: usize) -> Vec<Row> {
 }
 
 /// One question about a pair in one of its frames, with its memory.
-type Ask = fn([&Shape; 2], &[Pose; 2], &mut PairCache) -> f64;
+type Ask = fn(&mut Query, &[Placed<'_>; 2], &mut PairCache) -> f64;
 
-fn coherent_distance([a, b]: [&Shape; 2], [at_a, at_b]: &[Pose; 2], cache: &mut PairCache) -> f64 {
-    narrow::closest_points_cached(a, at_a, b, at_b, &Options::default(), cache).distance
+fn coherent_distance(query: &mut Query, [a, b]: &[Placed<'_>; 2], cache: &mut PairCache) -> f64 {
+    query.distance(a, b, cache)
 }
 
-fn coherent_contact([a, b]: [&Shape; 2], [at_a, at_b]: &[Pose; 2], cache: &mut PairCache) -> f64 {
-    narrow::contact_within_cached(a, at_a, b, at_b, 0.0, &Options::default(), cache)
-        .map_or(0.0, |contact| contact.depth)
+fn coherent_contact(query: &mut Query, [a, b]: &[Placed<'_>; 2], cache: &mut PairCache) -> f64 {
+    query.contact_within(a, b, 0.0, cache).map_or(0.0, |contact| contact.depth)
 }
 
-fn coherent_intersects(
-    [a, b]: [&Shape; 2],
-    [at_a, at_b]: &[Pose; 2],
-    cache: &mut PairCache,
-) -> f64 {
-    let found = narrow::intersects_cached(a, at_a, b, at_b, &Options::default(), cache);
-    f64::from(u8::from(found.hit))
+fn coherent_intersects(query: &mut Query, [a, b]: &[Placed<'_>; 2], cache: &mut PairCache) -> f64 {
+    f64::from(u8::from(query.intersects(a, b, cache).hit))
 }
 
 /// Caches against cold starts on pairs that move and turn by about `speed` of their size a frame.
@@ -277,13 +272,19 @@ pub fn coherent(
 }
 
 fn coherent_row(kind: &str, question: &str, scene: &PairScene, repeats: usize, ask: Ask) -> Row {
+    let placed = |pair: &ShapePair, frame: &[Pose; 2]| {
+        let [a, b] = scene.shapes_of(pair);
+        [Placed::new(a, frame[0]), Placed::new(b, frame[1])]
+    };
+    let query = RefCell::new(Query::default());
     let warm = |pair: &ShapePair| -> f64 {
-        let (shapes, cache) = (scene.shapes_of(pair), &mut PairCache::new());
-        pair.frames.iter().map(|frame| ask(shapes, frame, cache)).sum()
+        let (query, cache) = (&mut *query.borrow_mut(), &mut PairCache::new());
+        pair.frames.iter().map(|frame| ask(query, &placed(pair, frame), cache)).sum()
     };
     let cold = |pair: &ShapePair, ask: Ask| -> f64 {
-        let shapes = scene.shapes_of(pair);
-        pair.frames.iter().map(|frame| ask(shapes, frame, &mut PairCache::unused())).sum()
+        let query = &mut *query.borrow_mut();
+        let mut answer = |frame| ask(query, &placed(pair, frame), &mut PairCache::none());
+        pair.frames.iter().map(&mut answer).sum()
     };
     let pairs = &scene.pairs;
     let count = pairs.iter().map(|pair| pair.frames.len()).sum();

@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::Args;
 use glam::{DQuat, DVec3};
 use jostle::shape::{Pose, Shape};
-use jostle::world::Dealing;
+use jostle::world::Schedule;
 use jostle::{Aabb, Algorithm, Body, BodyId, World};
 use jostle_cli::Failure;
 use jostle_cli::support::names;
@@ -40,11 +40,11 @@ impl Variant {
     fn new(
         name: &'static str,
         threads: usize,
-        dealing: Dealing,
+        schedule: Schedule,
         scene: &Scene,
     ) -> Result<Variant, Failure> {
         let mut world = World::with_workers(Algorithm::Auto, names::workers(threads)?);
-        world.set_dealing(dealing);
+        world.set_schedule(schedule);
         let ids = world.insert_all(bodies(scene)).map_err(Failure::input)?;
         Ok(Variant { name, world, ids, times: Default::default() })
     }
@@ -63,7 +63,7 @@ impl Variant {
         let (sorted, one) =
             (Sorted::new(narrow.iter().copied()), Sorted::new(one_thread.iter().copied()));
         let pairs: Vec<String> =
-            self.world.stats().work.iter().map(|work| format!("{}", work.pairs)).collect();
+            self.world.stats().workers.iter().map(|work| format!("{}", work.pairs)).collect();
         let numbers = [
             sorted.least(),
             sorted.median(),
@@ -84,10 +84,10 @@ impl Variant {
 pub fn run(args: &WorldStepsArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let mut scene = Scene::new("uniform", args.n, 7, &[("density", 0.35)])?;
     let mut variants = [
-        Variant::new("one thread", 1, Dealing::Blocks, &scene)?,
-        Variant::new("blocks", args.threads, Dealing::Blocks, &scene)?,
-        Variant::new("alternating", args.threads, Dealing::Alternating, &scene)?,
-        Variant::new("stealing", args.threads, Dealing::Stealing, &scene)?,
+        Variant::new("one thread", 1, Schedule::Blocks, &scene)?,
+        Variant::new("blocks", args.threads, Schedule::Blocks, &scene)?,
+        Variant::new("alternating", args.threads, Schedule::Alternating, &scene)?,
+        Variant::new("stealing", args.threads, Schedule::Stealing, &scene)?,
     ];
     for step in 0..=args.steps {
         for variant in &mut variants {

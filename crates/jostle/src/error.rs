@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::aabb::BoxFault;
 use crate::id::BoxId;
+use crate::shape::{PoseError, ShapeError};
 
 pub use crate::pair::LimitReached;
 
@@ -88,6 +89,17 @@ pub enum Error {
         /// About how many pairs there are, from a sample of the boxes.
         estimate: Option<u64>,
     },
+    /// A shape was refused.
+    Shape(ShapeError),
+    /// A pose or a motion was refused.
+    Pose(PoseError),
+    /// The shape of a body was refused.
+    Body {
+        /// Place of the body in the batch; 0 if one was given.
+        index: usize,
+        /// What is wrong with its shape.
+        fault: ShapeError,
+    },
     /// The worker threads could not be started.
     Threads(String),
     /// A snapshot does not fit together.
@@ -110,6 +122,9 @@ impl fmt::Display for Error {
                 )
             }
             Error::Snapshot(reason) => write!(f, "the snapshot is damaged: {reason}"),
+            Error::Shape(error) => error.fmt(f),
+            Error::Pose(error) => error.fmt(f),
+            Error::Body { index, fault } => write!(f, "body {index}: {fault}"),
             Error::Threads(reason) => write!(f, "worker threads could not be started: {reason}"),
         }
     }
@@ -132,5 +147,17 @@ impl From<BoxError> for Error {
 impl From<InvalidBox> for Error {
     fn from(invalid: InvalidBox) -> Error {
         Error::Box(invalid.into())
+    }
+}
+
+impl From<ShapeError> for Error {
+    fn from(error: ShapeError) -> Error {
+        Error::Shape(error)
+    }
+}
+
+impl From<PoseError> for Error {
+    fn from(error: PoseError) -> Error {
+        Error::Pose(error)
     }
 }

@@ -3,7 +3,7 @@
 
 mod narrow_support;
 
-use jostle::narrow::{self, Method, Options, PairCache, Status};
+use jostle::narrow::{self, Method, Options, PairCache, Placed, Query, Status};
 use jostle::shape::Pose;
 use narrow_support::{Case, lines, number, placed};
 use std::path::PathBuf;
@@ -31,9 +31,13 @@ fn cases() -> Vec<Case> {
 }
 
 fn fault(case: &Case, method: Method) -> Option<String> {
-    let options = Options { method, ..Options::default() };
+    let options = Options::default().with_method(method);
     let ((a, pose_a), (b, pose_b)) = (&case.a, &case.b);
-    let answer = narrow::contact_cached(a, pose_a, b, pose_b, &options, &mut PairCache::default());
+    let answer = Query::new(options).contact(
+        &Placed::new(a, *pose_a),
+        &Placed::new(b, *pose_b),
+        &mut PairCache::default(),
+    );
     let radius = |shape: &jostle::shape::Shape| {
         if shape.is_bounded() { shape.bounding_radius() } else { 0.0 }
     };
@@ -49,12 +53,12 @@ fn fault(case: &Case, method: Method) -> Option<String> {
     }
     let moved = pose_b.translation() + answer.normal * answer.depth;
     let moved = Pose::new(pose_b.rotation(), moved).expect("a pose");
-    let after = narrow::contact(a, pose_a, b, &moved).depth;
+    let after = narrow::contact(&Placed::new(a, *pose_a), &Placed::new(b, moved)).depth;
     let rounding = 1e-15 * (pose_b.translation().length() + answer.depth);
     if after > allowed + rounding {
         return Some(format!("moved by its depth it is still {after:e} deep: {answer:?}"));
     }
-    let hit = narrow::intersects(a, pose_a, b, pose_b).hit;
+    let hit = narrow::intersects(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b)).hit;
     if expected.abs() > allowed && hit != (answer.status == Status::Overlapping) {
         return Some(format!("intersects says {hit}: {answer:?}"));
     }
@@ -82,7 +86,7 @@ fn coaxial_bodies_are_certain() {
     assert!(coaxial.len() > 50, "only {} cases", coaxial.len());
     for case in &coaxial {
         let ((a, pose_a), (b, pose_b)) = (&case.a, &case.b);
-        let answer = narrow::contact(a, pose_a, b, pose_b);
+        let answer = narrow::contact(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b));
         let size = a.bounding_radius() + b.bounding_radius();
         assert!(answer.bound <= 1e-8 * size, "{}: {answer:?}", case.name);
     }

@@ -1,7 +1,7 @@
 //! Hostile and degenerate input: nothing hangs, nothing is NaN, nothing contradicts itself.
 
 use glam::{DQuat, DVec3};
-use jostle::narrow::{self, Contact, Status};
+use jostle::narrow::{self, Contact, Placed, Status};
 use jostle::shape::{LIMIT, Pose, Shape};
 
 fn at(x: f64, y: f64, z: f64) -> Pose {
@@ -50,7 +50,7 @@ fn shapes(size: f64) -> Vec<Shape> {
 }
 
 fn check(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) {
-    let contact = narrow::contact(a, pose_a, b, pose_b);
+    let contact = narrow::contact(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b));
     let label = || format!("{a:?}\n{pose_a:?}\n{b:?}\n{pose_b:?}\n{contact:?}");
     let Contact { distance, depth, normal, point_a, point_b, .. } = contact;
     assert!(distance >= 0.0 && depth >= 0.0, "{}", label());
@@ -59,10 +59,10 @@ fn check(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) {
     assert_eq!(contact.status == Status::Overlapping, depth > 0.0, "{}", label());
     assert!((normal.length() - 1.0).abs() < 1e-9, "{}", label());
     assert!(depth.is_infinite() || (point_a.is_finite() && point_b.is_finite()), "{}", label());
-    let closest = narrow::closest_points(a, pose_a, b, pose_b);
+    let closest = narrow::closest_points(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b));
     assert_eq!(closest.distance, distance, "{}", label());
-    narrow::intersects(a, pose_a, b, pose_b);
-    let manifold = narrow::manifold(a, pose_a, b, pose_b, 0.0);
+    let _ = narrow::intersects(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b));
+    let manifold = narrow::manifold(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b), 0.0);
     assert_eq!(manifold.is_some(), distance == 0.0, "{}", label());
     if let Some(manifold) = manifold {
         assert!((1..=4).contains(&manifold.points().len()));
@@ -108,7 +108,10 @@ fn extreme_sizes_and_places_have_an_answer() {
 #[test]
 fn the_largest_coordinates_on_both_sides_do_not_overflow() {
     let ball = Shape::sphere(1.0).expect("a sphere");
-    let contact = narrow::contact(&ball, &at(-LIMIT, 0.0, 0.0), &ball, &at(LIMIT, 0.0, 0.0));
+    let contact = narrow::contact(
+        &Placed::new(&ball, at(-LIMIT, 0.0, 0.0)),
+        &Placed::new(&ball, at(LIMIT, 0.0, 0.0)),
+    );
     assert_eq!(contact.status, Status::Separated);
     assert_eq!(contact.normal, DVec3::X);
     assert_eq!(contact.distance, 2.0 * LIMIT);
@@ -118,10 +121,14 @@ fn the_largest_coordinates_on_both_sides_do_not_overflow() {
 fn half_spaces_against_each_other() {
     let floor = Shape::half_space(DVec3::Y, 0.0).expect("a half-space");
     let ceiling = Shape::half_space(-DVec3::Y, -2.0).expect("a half-space");
-    let gap = narrow::contact(&floor, &Pose::IDENTITY, &ceiling, &Pose::IDENTITY);
+    let gap = narrow::contact(
+        &Placed::new(&floor, Pose::IDENTITY),
+        &Placed::new(&ceiling, Pose::IDENTITY),
+    );
     assert_eq!((gap.distance, gap.normal), (2.0, DVec3::Y));
     let wall = Shape::half_space(DVec3::X, 0.0).expect("a half-space");
-    let wedge = narrow::contact(&floor, &Pose::IDENTITY, &wall, &Pose::IDENTITY);
+    let wedge =
+        narrow::contact(&Placed::new(&floor, Pose::IDENTITY), &Placed::new(&wall, Pose::IDENTITY));
     assert_eq!(wedge.depth, f64::INFINITY);
 }
 
@@ -139,10 +146,12 @@ fn hand_made_shapes_with_nan_never_hang() {
     ];
     for a in broken.iter().chain(&shapes(1.0)) {
         for b in &broken {
-            narrow::contact(a, &Pose::IDENTITY, b, &turned(0.5, 0.5, 0.5));
-            narrow::closest_points(b, &Pose::IDENTITY, a, &turned(0.5, 0.5, 0.5));
-            narrow::intersects(a, &Pose::IDENTITY, b, &turned(0.5, 0.5, 0.5));
-            narrow::manifold(a, &Pose::IDENTITY, b, &turned(0.5, 0.5, 0.5), 1.0);
+            let [at_rest, moved] = [Pose::IDENTITY, turned(0.5, 0.5, 0.5)];
+            let (one, other) = (Placed::new(a, at_rest), Placed::new(b, moved));
+            let _ = narrow::contact(&one, &other);
+            let _ = narrow::closest_points(&Placed::new(b, at_rest), &Placed::new(a, moved));
+            let _ = narrow::intersects(&one, &other);
+            let _ = narrow::manifold(&one, &other, 1.0);
         }
     }
 }
@@ -211,9 +220,12 @@ fn cones_that_barely_overlap_touch_for_every_question() {
         ),
     ];
     for (a, at_a, b, at_b) in &pairs {
-        let depth = narrow::contact(a, at_a, b, at_b).depth;
+        let depth = narrow::contact(&Placed::new(a, *at_a), &Placed::new(b, *at_b)).depth;
         assert!((1e-8..1e-6).contains(&depth), "{depth:e}");
-        assert!(narrow::intersects(a, at_a, b, at_b).hit, "{depth:e} deep");
-        assert_eq!(narrow::distance(a, at_a, b, at_b), 0.0);
+        assert!(
+            narrow::intersects(&Placed::new(a, *at_a), &Placed::new(b, *at_b)).hit,
+            "{depth:e} deep"
+        );
+        assert_eq!(narrow::distance(&Placed::new(a, *at_a), &Placed::new(b, *at_b)), 0.0);
     }
 }

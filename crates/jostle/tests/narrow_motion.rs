@@ -2,7 +2,7 @@
 
 use glam::{DQuat, DVec3};
 use jostle::narrow::{
-    self, IMPACT_GAP, Impact, ImpactStatus, Manifold, Motion, Moving, time_of_impact,
+    self, IMPACT_GAP, Impact, ImpactStatus, Manifold, Motion, Moving, Placed, time_of_impact,
 };
 use jostle::shape::{Pose, Shape};
 use std::collections::BTreeSet;
@@ -37,8 +37,12 @@ fn a_resting_box_has_four_corners_in_contact() {
     ];
     for floor in &floors {
         for top in [cuboid(1.0, 1.0, 1.0), cube_hull()] {
-            let manifold = narrow::manifold(floor, &Pose::IDENTITY, &top, &at(0.3, 1.99, 0.2), 0.0)
-                .expect("a contact");
+            let manifold = narrow::manifold(
+                &Placed::new(floor, Pose::IDENTITY),
+                &Placed::new(&top, at(0.3, 1.99, 0.2)),
+                0.0,
+            )
+            .expect("a contact");
             assert_eq!(manifold.points().len(), 4, "{floor:?} {top:?}");
             assert!((manifold.normal() - DVec3::Y).length() < 1e-12);
             for point in manifold.points() {
@@ -63,7 +67,8 @@ fn numbers_last_while_a_box_slides_and_rocks() {
             DQuat::from_rotation_z(1e-3 * phase.sin()) * DQuat::from_rotation_y(phase * 0.01);
         let pose = Pose::new(tilt, DVec3::new(0.02 * phase, 1.995, 0.01 * phase)).expect("a pose");
         let manifold =
-            narrow::manifold(&floor, &Pose::IDENTITY, &top, &pose, 0.0).expect("contact");
+            narrow::manifold(&Placed::new(&floor, Pose::IDENTITY), &Placed::new(&top, pose), 0.0)
+                .expect("contact");
         assert_eq!(manifold.points().len(), 4, "step {step}");
         let now = ids(&manifold);
         assert_eq!(*first.get_or_insert_with(|| now.clone()), now, "step {step}");
@@ -77,15 +82,25 @@ fn edges_and_vertices_make_fewer_points() {
     let lying =
         Pose::new(DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2), DVec3::new(0.0, 1.49, 0.0))
             .expect("a pose");
-    let line = narrow::manifold(&floor, &Pose::IDENTITY, &capsule, &lying, 0.0).expect("contact");
+    let line =
+        narrow::manifold(&Placed::new(&floor, Pose::IDENTITY), &Placed::new(&capsule, lying), 0.0)
+            .expect("contact");
     assert_eq!(line.points().len(), 2);
     assert!(line.points().iter().all(|point| (point.separation + 0.01).abs() < 1e-9));
     let ball = Shape::sphere(0.5).expect("a sphere");
-    let dot = narrow::manifold(&floor, &Pose::IDENTITY, &ball, &at(1.0, 1.4, 2.0), 0.0);
+    let dot = narrow::manifold(
+        &Placed::new(&floor, Pose::IDENTITY),
+        &Placed::new(&ball, at(1.0, 1.4, 2.0)),
+        0.0,
+    );
     assert_eq!(dot.expect("contact").points().len(), 1);
     let tip = DQuat::from_rotation_arc(DVec3::ONE.normalize(), -DVec3::Y);
     let pose = Pose::new(tip, DVec3::new(0.0, 1.0 + 1.7, 0.0)).expect("a pose");
-    let corner = narrow::manifold(&floor, &Pose::IDENTITY, &cuboid(1.0, 1.0, 1.0), &pose, 0.0);
+    let corner = narrow::manifold(
+        &Placed::new(&floor, Pose::IDENTITY),
+        &Placed::new(&cuboid(1.0, 1.0, 1.0), pose),
+        0.0,
+    );
     assert_eq!(corner.expect("contact").points().len(), 1);
 }
 
@@ -95,7 +110,11 @@ fn a_table_stands_on_its_four_legs() {
     let pieces = vec![leg(-1.0, -1.0), leg(1.0, -1.0), leg(-1.0, 1.0), leg(1.0, 1.0)];
     let table = Shape::compound(pieces).expect("a compound");
     let floor = Shape::half_space(DVec3::Y, 0.0).expect("a half-space");
-    let manifold = narrow::manifold(&floor, &Pose::IDENTITY, &table, &at(0.0, 0.999, 0.0), 0.0);
+    let manifold = narrow::manifold(
+        &Placed::new(&floor, Pose::IDENTITY),
+        &Placed::new(&table, at(0.0, 0.999, 0.0)),
+        0.0,
+    );
     let manifold = manifold.expect("contact");
     assert_eq!(manifold.points().len(), 4);
     let spread = manifold.points().iter().map(|p| p.point_a.x).fold(0.0, |a: f64, x| a.max(x));
@@ -108,8 +127,8 @@ fn meet(
     duration: f64,
 ) -> Impact {
     let motions = [a, b].map(|side| Motion::new(side.2, side.3).expect("a motion"));
-    let a = Moving { shape: a.0, pose: a.1, motion: &motions[0] };
-    let b = Moving { shape: b.0, pose: b.1, motion: &motions[1] };
+    let a = Moving::new(Placed::new(a.0, *a.1), motions[0]);
+    let b = Moving::new(Placed::new(b.0, *b.1), motions[1]);
     time_of_impact(&a, &b, duration)
 }
 
@@ -187,15 +206,13 @@ fn no_contact_before_the_reported_time() {
         let motions = [DVec3::ZERO, toward]
             .map(|aim| Motion::new(aim + vector(2.5), vector(3.0)).expect("a motion"));
         let sides = [
-            Moving { shape: a, pose: &pose_a, motion: &motions[0] },
-            Moving { shape: b, pose: &pose_b, motion: &motions[1] },
+            Moving::new(Placed::new(a, pose_a), motions[0]),
+            Moving::new(Placed::new(b, pose_b), motions[1]),
         ];
         let impact = time_of_impact(&sides[0], &sides[1], 1.0);
         for step in 0..=60 {
             let time = impact.time * f64::from(step) / 60.0 * (1.0 - 1e-9);
-            let (now_a, now_b) =
-                (motions[0].pose_at(&pose_a, time), motions[1].pose_at(&pose_b, time));
-            let early = narrow::intersects(a, &now_a, b, &now_b).hit;
+            let early = narrow::intersects(&sides[0].at(time), &sides[1].at(time)).hit;
             assert!(!early || impact.status == ImpactStatus::AtStart, "{round} {impact:?} {time}");
         }
         match impact.status {
@@ -227,8 +244,8 @@ fn what_is_round_may_spin_beside_a_wall_for_nothing() {
                     Motion::new(DVec3::new(-closing, 0.1, 0.0), DVec3::new(3.0, 20.0, -7.0))
                         .expect("a motion");
                 let (still, start) = (Motion::STILL, at(2.0 + gap, 0.0, 0.0));
-                let a = Moving { shape: round, pose: &start, motion: &motion };
-                let b = Moving { shape: &wall, pose: &Pose::IDENTITY, motion: &still };
+                let a = Moving::new(Placed::new(round, start), motion);
+                let b = Moving::new(Placed::new(&wall, Pose::IDENTITY), still);
                 let Impact { time, status, steps, .. } = time_of_impact(&a, &b, 1.0);
                 assert_eq!(status, expected, "gap {gap}, closing at {closing}");
                 assert!(steps < 8, "{steps} steps for a gap of {gap}");

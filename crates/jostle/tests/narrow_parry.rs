@@ -5,7 +5,7 @@
 //! disagreement in which our answer has no such proof fails the test.
 
 use glam::{DQuat, DVec3};
-use jostle::narrow;
+use jostle::narrow::{self, Placed};
 use jostle::shape::{Pose, Shape};
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
@@ -86,7 +86,7 @@ fn we_agree_with_parry_or_can_prove_our_answer() {
         let (a, their_a) = random.twin(index % 6);
         let (b, their_b) = random.twin(index / 6 % 6);
         let (pose_a, pose_b) = (random.pose(), random.pose());
-        let ours = narrow::contact(&a, &pose_a, &b, &pose_b);
+        let ours = narrow::contact(&Placed::new(&a, pose_a), &Placed::new(&b, pose_b));
         hits += usize::from(ours.distance == 0.0);
         let found = query::contact(&theirs(&pose_a), &*their_a, &theirs(&pose_b), &*their_b, 100.0)
             .expect("a supported pair");

@@ -7,7 +7,7 @@
 mod narrow_support;
 
 use glam::{DQuat, DVec3};
-use jostle::narrow::{self, Contact, Method, Options, PairCache, Status, TOUCH};
+use jostle::narrow::{self, Contact, Method, Options, PairCache, Placed, Query, Status, TOUCH};
 use jostle::shape::{Pose, Shape};
 
 struct Random(u64);
@@ -102,9 +102,13 @@ struct Pair {
 
 impl Pair {
     fn contact(&self, method: Method) -> Contact {
-        let options = Options { method, ..Options::default() };
+        let options = Options::default().with_method(method);
         let cache = &mut PairCache::default();
-        narrow::contact_cached(&self.a, &self.pose_a, &self.b, &self.pose_b, &options, cache)
+        Query::new(options).contact(
+            &Placed::new(&self.a, self.pose_a),
+            &Placed::new(&self.b, self.pose_b),
+            cache,
+        )
     }
 
     fn swapped(&self) -> Pair {
@@ -164,14 +168,15 @@ fn exactly_one_of_distance_and_depth_is_positive() {
         }
         assert!((contact.normal.length() - 1.0).abs() < 1e-12, "{pair:?} {contact:?}");
         let Pair { a, pose_a, b, pose_b } = &pair;
-        let closest = narrow::closest_points(a, pose_a, b, pose_b);
+        let closest = narrow::closest_points(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b));
         assert_eq!(closest.distance, contact.distance, "{pair:?} {contact:?}");
-        let hit = narrow::intersects(a, pose_a, b, pose_b).hit;
+        let hit = narrow::intersects(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b)).hit;
         let clear = contact.signed_distance().abs() > 4.0 * TOUCH * pair.size();
         if clear {
             assert_eq!(hit, contact.status == Status::Overlapping, "{pair:?} {contact:?}");
         }
-        let within = narrow::contact_within(a, pose_a, b, pose_b, 0.0);
+        let within =
+            narrow::contact_within(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b), 0.0);
         assert_eq!(within.is_some(), contact.status != Status::Separated, "{pair:?} {contact:?}");
         hits += usize::from(hit);
     }
@@ -201,7 +206,7 @@ fn every_answer_is_proven() {
             [(contact.point_a, &pair.a, &pair.pose_a), (contact.point_b, &pair.b, &pair.pose_b)]
         {
             let place = Pose::from_translation(point).expect("a pose");
-            let off = narrow::distance(shape, pose, &dot, &place);
+            let off = narrow::distance(&Placed::new(shape, *pose), &Placed::new(&dot, place));
             // On a curved surface points are as certain as the square root of the bound.
             let flat = pair.a.is_polyhedral() && pair.b.is_polyhedral();
             let allowed = if flat { 10.0 } else { 1000.0 } * tolerance;
@@ -272,10 +277,11 @@ fn margins_shift_the_signed_distance() {
     for pair in pairs(6).take(2_000) {
         let plain = pair.contact(Method::Auto);
         let margin = 0.1 * pair.size();
-        let options = Options { margin, ..Options::default() };
+        let options = Options::default().with_margin(margin);
         let Pair { a, pose_a, b, pose_b } = &pair;
         let cache = &mut PairCache::default();
-        let grown = narrow::contact_cached(a, pose_a, b, pose_b, &options, cache);
+        let grown =
+            Query::new(options).contact(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b), cache);
         let shift = plain.signed_distance() - grown.signed_distance();
         assert!((shift - margin).abs() <= pair.tolerance() + 4.0 * TOUCH * pair.size());
     }
@@ -317,7 +323,7 @@ impl Course {
     fn ask(&self, question: usize, reach: f64, cache: &mut PairCache) -> bool {
         let Pair { a, pose_a, b, pose_b } = &self.pair;
         let options = Options::default();
-        let cold = narrow::contact(a, pose_a, b, pose_b);
+        let cold = narrow::contact(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b));
         let signed = cold.signed_distance();
         let allowed = self.pair.tolerance() + 4e-15 * cold.distance;
         let near = |warm: f64, cold: f64| {
@@ -326,20 +332,36 @@ impl Course {
         let clear = |limit: f64| (signed - limit).abs() > 4.0 * allowed;
         match question {
             0 => {
-                let warm = narrow::contact_cached(a, pose_a, b, pose_b, &options, cache);
+                let warm = Query::new(options).contact(
+                    &Placed::new(a, *pose_a),
+                    &Placed::new(b, *pose_b),
+                    cache,
+                );
                 near(warm.signed_distance(), signed);
             }
             1 => {
-                let warm = narrow::closest_points_cached(a, pose_a, b, pose_b, &options, cache);
+                let warm = Query::new(options).closest_points(
+                    &Placed::new(a, *pose_a),
+                    &Placed::new(b, *pose_b),
+                    cache,
+                );
                 near(warm.distance, cold.distance);
             }
             2 => {
-                let warm = narrow::intersects_cached(a, pose_a, b, pose_b, &options, cache);
+                let warm = Query::new(options).intersects(
+                    &Placed::new(a, *pose_a),
+                    &Placed::new(b, *pose_b),
+                    cache,
+                );
                 assert!(!clear(0.0) || warm.hit == (signed < 0.0), "{cold:?} {:?}", self.pair);
             }
             _ => {
-                let warm =
-                    narrow::contact_within_cached(a, pose_a, b, pose_b, reach, &options, cache);
+                let warm = Query::new(options).contact_within(
+                    &Placed::new(a, *pose_a),
+                    &Placed::new(b, *pose_b),
+                    reach,
+                    cache,
+                );
                 let found = warm.is_some();
                 assert!(!clear(reach) || found == (signed < reach), "{cold:?} {:?}", self.pair);
                 warm.iter().for_each(|warm| near(warm.signed_distance(), signed));

@@ -2,7 +2,7 @@
 
 mod narrow_support;
 
-use jostle::narrow::{self, Method, Options, PairCache, Status};
+use jostle::narrow::{self, Method, Options, PairCache, Placed, Query, Status};
 use narrow_support::{Case, data_folder, is_polyhedral, lines, number, placed};
 use std::collections::HashMap;
 
@@ -24,9 +24,13 @@ fn sample() -> Option<Vec<Case>> {
 
 /// What is wrong with the answer to a case, if anything.
 fn fault(case: &Case, method: Method) -> Option<String> {
-    let options = Options { method, ..Options::default() };
+    let options = Options::default().with_method(method);
     let ((a, pose_a), (b, pose_b)) = (&case.a, &case.b);
-    let answer = narrow::contact_cached(a, pose_a, b, pose_b, &options, &mut PairCache::default());
+    let answer = Query::new(options).contact(
+        &Placed::new(a, *pose_a),
+        &Placed::new(b, *pose_b),
+        &mut PairCache::default(),
+    );
     let size = number(&case.expected["size"]);
     let reference = number(&case.expected["distance"]) - number(&case.expected["depth"]);
     let tolerance = if is_polyhedral(case) { 1e-9 } else { 1e-6 };
@@ -39,11 +43,11 @@ fn fault(case: &Case, method: Method) -> Option<String> {
         return Some(format!("off by {error:.3e}, beyond its own bound: {answer:?}"));
     }
     let touching = case.expected["touching"].as_bool().expect("touching");
-    let hit = narrow::intersects(a, pose_a, b, pose_b).hit;
+    let hit = narrow::intersects(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b)).hit;
     if !touching && (hit == (answer.status == Status::Separated) || hit != (reference <= 0.0)) {
         return Some(format!("boolean {hit}: {answer:?}"));
     }
-    let closest = narrow::closest_points(a, pose_a, b, pose_b);
+    let closest = narrow::closest_points(&Placed::new(a, *pose_a), &Placed::new(b, *pose_b));
     if closest.distance != answer.distance && method == Method::Auto {
         return Some(format!("{closest:?} but {answer:?}"));
     }

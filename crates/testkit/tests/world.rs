@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use glam::{DQuat, DVec3};
 use jostle::narrow::{self, ManifoldPoint};
 use jostle::shape::{Pose, Shape};
-use jostle::world::{Dealing, Detail, Step};
+use jostle::world::{Detail, Schedule, Step};
 use jostle::{Aabb, Algorithm, Body, BodyId, BoxError, Filter, Pair, Workers, World, WorldError};
 use jostle_scenes::Scene;
 use proptest::prelude::*;
@@ -59,14 +59,14 @@ fn center_and_half(aabb: &Aabb) -> (DVec3, DVec3) {
 /// Worlds that differ in everything that must not matter.
 fn worlds() -> Vec<World> {
     let kinds = [
-        (1, Dealing::Blocks, Algorithm::Auto),
-        (2, Dealing::Blocks, Algorithm::SortSweep),
-        (3, Dealing::Alternating, Algorithm::Auto),
-        (8, Dealing::Stealing, Algorithm::Bvh),
+        (1, Schedule::Blocks, Algorithm::Auto),
+        (2, Schedule::Blocks, Algorithm::SortSweep),
+        (3, Schedule::Alternating, Algorithm::Auto),
+        (8, Schedule::Stealing, Algorithm::Bvh),
     ];
-    let world = |(threads, dealing, algorithm)| {
+    let world = |(threads, schedule, algorithm)| {
         let mut world = World::with_workers(algorithm, Workers::new(threads).unwrap());
-        world.set_dealing(dealing);
+        world.set_schedule(schedule);
         world.set_detail(Detail::Manifold);
         world
     };
@@ -75,7 +75,7 @@ fn worlds() -> Vec<World> {
 
 /// Everything a step says, bit by bit.
 fn bits(world: &World) -> Vec<u64> {
-    let Step { touches, began, ended } = world.last_step();
+    let Step { touches, began, ended, .. } = world.last_step();
     let mut bits = vec![touches.len() as u64, began.len() as u64, ended.len() as u64];
     bits.extend(began.iter().chain(ended).map(|pair| pair.key()));
     let vector = |bits: &mut Vec<u64>, v: DVec3| bits.extend(v.to_array().map(f64::to_bits));
@@ -125,9 +125,7 @@ fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
                 continue;
             }
             asked += 1;
-            let side = |id: BodyId| (world.shape(id).unwrap(), world.pose(id).unwrap());
-            let ((shape_a, pose_a), (shape_b, pose_b)) = (side(a), side(b));
-            if narrow::intersects(shape_a, pose_a, shape_b, pose_b).hit {
+            if narrow::intersects(&world.placed(a).unwrap(), &world.placed(b).unwrap()).hit {
                 touching.push(Pair::new(a, b));
             }
         }
@@ -137,13 +135,9 @@ fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
 
 /// What there is to know of a pair that should touch and does not, or the other way round.
 fn tell(world: &World, pair: Pair) -> String {
-    let side = |slot: jostle::Slot| {
-        let id = world.detector().boxes().id_at(slot).unwrap();
-        (world.shape(id).unwrap(), world.pose(id).unwrap())
-    };
-    let ((a, pose_a), (b, pose_b)) = (side(pair.a()), side(pair.b()));
-    let contact = narrow::contact(a, pose_a, b, pose_b);
-    format!("{pair}: {a:?} {pose_a:?} {b:?} {pose_b:?} {contact:?}")
+    let id = |slot: jostle::Slot| world.detector().boxes().id_at(slot).unwrap();
+    let [a, b] = [pair.a(), pair.b()].map(|slot| world.placed(id(slot)).unwrap());
+    format!("{pair}: {a:?} {b:?} {:?}", narrow::contact(&a, &b))
 }
 
 /// Runs a scene on all worlds. Gives the number of touches and of pairs of boxes, over all steps.
@@ -411,7 +405,7 @@ fn pairs_that_do_not_move_keep_their_answer_unasked() {
         world.set_pose(ids[0], at(-0.1, 0.0, 0.0)).unwrap();
         world.step().unwrap();
         assert!((1..4).contains(&world.stats().tested), "{}", world.stats().tested);
-        let work: usize = world.stats().work.iter().map(|work| work.pairs).sum();
+        let work: usize = world.stats().workers.iter().map(|work| work.pairs).sum();
         assert_eq!(work, world.stats().tested);
     }
 }

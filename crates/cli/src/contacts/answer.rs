@@ -1,7 +1,7 @@
 //! The answer to one query.
 
 use glam::DVec3;
-use jostle::narrow::{self, Contact, Impact, ImpactStatus, Motion, Moving};
+use jostle::narrow::{self, Contact, Impact, ImpactStatus, Motion, Moving, Placed};
 use serde_json::{Map, Value, json};
 
 use super::query::{Query, Side};
@@ -9,7 +9,7 @@ use super::query::{Query, Side};
 /// The answer as it is printed.
 pub fn answer(query: &Query) -> Value {
     let Query { id, a, b, duration } = query;
-    let contact = narrow::contact(&a.shape, &a.pose, &b.shape, &b.pose);
+    let contact = narrow::contact(&Placed::new(&a.shape, a.pose), &Placed::new(&b.shape, b.pose));
     let mut answer = Map::new();
     answer.insert("id".into(), id.clone());
     put_contact(&mut answer, &contact);
@@ -30,8 +30,8 @@ fn put_contact(answer: &mut Map<String, Value>, contact: &Contact) {
 
 fn impact(a: &Side, b: &Side, duration: f64) -> Impact {
     let [of_a, of_b] = [a, b].map(|side| side.motion.unwrap_or(Motion::STILL));
-    let a = Moving { shape: &a.shape, pose: &a.pose, motion: &of_a };
-    let b = Moving { shape: &b.shape, pose: &b.pose, motion: &of_b };
+    let a = Moving::new(Placed::new(&a.shape, a.pose), of_a);
+    let b = Moving::new(Placed::new(&b.shape, b.pose), of_b);
     narrow::time_of_impact(&a, &b, duration)
 }
 

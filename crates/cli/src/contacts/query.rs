@@ -151,7 +151,7 @@ fn motion(value: &Value, shape: &Shape) -> Result<Motion, String> {
         return Err(".angular is not zero; a half_space may move but not turn".into());
     }
     Motion::new(linear, angular)
-        .ok_or_else(|| format!(" is too fast; give numbers from -{LIMIT:e} to {LIMIT:e}"))
+        .map_err(|_| format!(" is too fast; give numbers from -{LIMIT:e} to {LIMIT:e}"))
 }
 
 fn duration(value: &Value) -> Result<f64, String> {

@@ -86,14 +86,11 @@ fn report(world: &World, times: Vec<f64>, began: usize, ended: usize) -> Result<
 
 /// Every pair of boxes, asked alone and without memory, must say the same.
 fn check(world: &World) -> Result<(), Failure> {
-    let side = |slot: Slot| {
+    let placed = |slot: Slot| {
         let id = world.detector().boxes().id_at(slot).expect("paired bodies exist");
-        world.shape(id).zip(world.pose(id)).expect("paired bodies exist")
+        world.placed(id).expect("paired bodies exist")
     };
-    let hit = |pair: &Pair| {
-        let ((a, at_a), (b, at_b)) = (side(pair.a()), side(pair.b()));
-        narrow::intersects(a, at_a, b, at_b).hit
-    };
+    let hit = |pair: &Pair| narrow::intersects(&placed(pair.a()), &placed(pair.b())).hit;
     let mut told = world.last_step().touches.iter().map(|touch| touch.pair).peekable();
     for pair in world.detector().pairs() {
         let touches = told.next_if_eq(pair).is_some();

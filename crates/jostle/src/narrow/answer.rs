@@ -91,6 +91,7 @@ pub enum Method {
 
 /// Settings of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Options {
     /// Which algorithm answers.
     pub method: Method,
@@ -98,9 +99,25 @@ pub struct Options {
     pub margin: f64,
 }
 
+impl Options {
+    pub(super) const DEFAULT: Options = Options { method: Method::Auto, margin: 0.0 };
+
+    /// These settings with another algorithm.
+    #[must_use]
+    pub const fn with_method(self, method: Method) -> Options {
+        Options { method, ..self }
+    }
+
+    /// These settings with another margin.
+    #[must_use]
+    pub const fn with_margin(self, margin: f64) -> Options {
+        Options { margin, ..self }
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
-        Options { method: Method::Auto, margin: 0.0 }
+        Options::DEFAULT
     }
 }
 
@@ -153,10 +170,63 @@ pub struct Contact {
     pub ending: Ending,
 }
 
+impl From<Contact> for Closest {
+    fn from(contact: Contact) -> Closest {
+        let Contact { distance, normal, point_a, point_b, bound, status, ending, .. } = contact;
+        Closest { distance, normal, point_a, point_b, bound, status, ending }
+    }
+}
+
 impl Contact {
+    /// Stands for no answer. A question without limit has one unless sizes are not numbers.
+    pub(super) const NONE: Contact = Contact {
+        distance: f64::INFINITY,
+        depth: 0.0,
+        normal: DVec3::X,
+        point_a: DVec3::ZERO,
+        point_b: DVec3::ZERO,
+        bound: f64::INFINITY,
+        status: Status::Separated,
+        ending: Ending::Stalled,
+    };
+
     /// Distance less depth: negative when overlapping.
     pub fn signed_distance(&self) -> f64 {
         self.distance - self.depth
+    }
+}
+
+/// One point of a manifold.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ManifoldPoint {
+    /// On a, in the world.
+    pub point_a: DVec3,
+    /// On b, in the world.
+    pub point_b: DVec3,
+    /// From a to b along the normal: negative where they overlap.
+    pub separation: f64,
+    /// The same from frame to frame while the same features meet.
+    pub id: u64,
+}
+
+/// Up to four points with one normal, in ascending order of their numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Manifold {
+    /// The contact whose normal all points share.
+    pub contact: Contact,
+    pub(super) points: [ManifoldPoint; 4],
+    pub(super) len: usize,
+}
+
+impl Manifold {
+    /// The points, at least one.
+    pub fn points(&self) -> &[ManifoldPoint] {
+        &self.points[..self.len]
+    }
+
+    /// Unit vector from a to b.
+    pub fn normal(&self) -> DVec3 {
+        self.contact.normal
     }
 }
 

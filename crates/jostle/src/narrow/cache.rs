@@ -113,13 +113,13 @@ impl Default for PairCache {
 impl PairCache {
     /// An empty memory: the first query starts cold.
     pub fn new() -> PairCache {
-        PairCache { remembers: true, ..PairCache::unused() }
+        PairCache { remembers: true, ..PairCache::none() }
     }
 
     /// For a single query with settings: nothing comes in, and nothing is kept but the count of
     /// [`PairCache::searches`].
     #[inline]
-    pub const fn unused() -> PairCache {
+    pub const fn none() -> PairCache {
         PairCache {
             remembers: false,
             ids: [[0; 2]; 4],
@@ -172,7 +172,7 @@ impl PairCache {
     /// The memories of a compound's pieces.
     pub(crate) fn pieces(&mut self) -> PieceCaches<'_> {
         let entries = self.remembers.then(|| &mut self.more().pieces);
-        PieceCaches { entries, next: 0, unused: PairCache::unused() }
+        PieceCaches { entries, next: 0, unused: PairCache::none() }
     }
 
     /// The polytope of the last frame, if there is one.

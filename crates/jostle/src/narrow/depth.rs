@@ -3,14 +3,13 @@
 //! improves what curved shapes leave open.
 
 use super::answer::{Ending, Method, Signed, touch_tolerance};
-use super::cache::PairCache;
+use super::epa;
 use super::gjk::{self, Difference, End};
 use super::pair::Cores;
 use super::simplex::Simplex;
-use super::solve::{CURVED_GAP, GJK_STEPS, POLYHEDRAL_GAP, Ready, Request};
-use super::{coaxial, epa, sat, witness};
+use super::solve::{CURVED_GAP, GJK_STEPS, Memory, POLYHEDRAL_GAP, Ready, Request};
+use super::{coaxial, sat, witness};
 use glam::DVec3;
-use std::cell::RefCell;
 
 /// Gap of the bounds, relative to the size, at which the search for the depth of curved shapes ends:
 /// every digit takes a dozen more corners.
@@ -22,9 +21,8 @@ const POLYHEDRAL_CORNERS: usize = 3000;
 /// Most steps of the descent after EPA.
 const DESCENT_STEPS: u32 = 40;
 
-thread_local! {
-    static POLYTOPE: RefCell<epa::Polytope> = RefCell::default();
-}
+/// The polytope numbers its faces, two for each corner, with 16 bits.
+const _: () = assert!(2 * POLYHEDRAL_CORNERS < u16::MAX as usize);
 
 impl Ready<'_> {
     fn epa_limits(&self) -> epa::Limits {
@@ -41,20 +39,19 @@ impl Ready<'_> {
     /// The depth from the polytope of the last frame, if it still holds the origin. That proves
     /// the overlap as well, so that GJK has nothing left to say.
     #[inline(never)]
-    pub fn resume(&mut self, cache: &mut PairCache) -> Option<Signed> {
+    pub fn resume(&mut self, memory: &mut Memory<'_>) -> Option<Signed> {
+        let Memory { cache, polytope } = memory;
         let limits = self.epa_limits();
         let pose = self.cores.b_in_a;
         let moved = self.ball.moved(&cache.pose(), &pose);
         let last = Cores { b_in_a: cache.pose(), ..self.cores.clone() };
         let before = |ids| last.corner(ids).map(|corner| corner.point);
-        let found = POLYTOPE.with_borrow_mut(|polytope| {
-            let shell = cache.shell()?;
-            let found = polytope.resume(&mut self.cores, shell, moved, before, &limits)?;
-            if let Some(shell) = cache.shell_to_keep() {
-                polytope.save(&found, shell);
-            }
-            Some(found)
-        });
+        let polytope = polytope.get_or_insert_default();
+        let shell = cache.shell()?;
+        let found = polytope.resume(&mut self.cores, shell, moved, before, &limits);
+        if let (Some(found), Some(shell)) = (&found, cache.shell_to_keep()) {
+            polytope.save(found, shell);
+        }
         cache.keep_pose(&pose);
         let Some(found) = found else {
             cache.forget_shell();
@@ -74,7 +71,12 @@ impl Ready<'_> {
 
     /// The depth of the cores, which overlap or touch.
     #[inline(never)]
-    pub fn depth(&mut self, simplex: &Simplex, request: &Request, cache: &mut PairCache) -> Signed {
+    pub fn depth(
+        &mut self,
+        simplex: &Simplex,
+        request: &Request,
+        memory: &mut Memory<'_>,
+    ) -> Signed {
         let polyhedral = self.cores.is_polyhedral();
         if polyhedral && request.options.method == Method::GjkSat {
             return self.depth_by_axes();
@@ -82,7 +84,7 @@ impl Ready<'_> {
         let limits = self.epa_limits();
         let round = !polyhedral && request.options.method == Method::Auto;
         let coaxial = round.then(|| coaxial::run(&mut self.cores, self.size, &limits)).flatten();
-        let depth = coaxial.unwrap_or_else(|| self.grown_depth(simplex, &limits, cache));
+        let depth = coaxial.unwrap_or_else(|| self.grown_depth(simplex, &limits, memory));
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes();
         }
@@ -106,17 +108,16 @@ impl Ready<'_> {
         &mut self,
         simplex: &Simplex,
         limits: &epa::Limits,
-        cache: &mut PairCache,
+        memory: &mut Memory<'_>,
     ) -> epa::Outcome {
-        POLYTOPE.with_borrow_mut(|polytope| {
-            let depth = polytope.run(&mut self.cores, simplex, limits);
-            if self.cores.is_polyhedral()
-                && let Some(shell) = cache.shell_to_keep()
-            {
-                polytope.save(&depth, shell);
-            }
-            depth
-        })
+        let polytope = memory.polytope.get_or_insert_default();
+        let depth = polytope.run(&mut self.cores, simplex, limits);
+        if self.cores.is_polyhedral()
+            && let Some(shell) = memory.cache.shell_to_keep()
+        {
+            polytope.save(&depth, shell);
+        }
+        depth
     }
 
     /// Improves normal and points of curved shapes, and a depth whose bounds did not meet. Bodies of

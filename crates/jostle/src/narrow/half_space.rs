@@ -1,17 +1,13 @@
 //! A half-space against everything: one support search against its normal.
 
 use super::answer::{Ending, Signed};
+use super::placed::Placed;
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
 
 /// The answer in the world's frame, a being the half-space. Translations are subtracted first.
-pub(crate) fn half_space_any(
-    normal: DVec3,
-    offset: f64,
-    pose_a: &Pose,
-    b: &Shape,
-    pose_b: &Pose,
-) -> Signed {
+pub(crate) fn half_space_any(normal: DVec3, offset: f64, pose_a: &Pose, b: &Placed<'_>) -> Signed {
+    let Placed { shape: b, pose: pose_b } = b;
     let normal = pose_a.apply_vector(normal);
     if let Shape::HalfSpace { normal: other, offset: far } = b {
         return half_space_half_space(normal, offset, pose_a, *other, *far, pose_b);

@@ -9,93 +9,48 @@
 //! Cost: a contact query and some dozens of plane tests; a face of a large hull is found by a pass
 //! over its normals.
 
-use super::answer::{Contact, Options, touch_tolerance};
+use super::answer::{Contact, Manifold, ManifoldPoint, touch_tolerance};
 use super::cache::PairCache;
 use super::clip::{Clip, Clipped};
-use super::contact_within_cached;
 use super::feature::Feature;
 use super::pair::{Core, relative};
-use super::solve::{Placed, spheres_apart};
+use super::placed::Placed;
+use super::query::Query;
+use super::solve::{size_of, spheres_apart};
 use super::witness::crossing;
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
-use std::cell::RefCell;
 
 /// Sine of the angle by which features may lean and still count as facing each other: 3 degrees.
 const SLACK: f64 = 0.05;
 
-thread_local! {
-    /// Scratch memory, so that a manifold allocates nothing after the first.
-    static CANDIDATES: RefCell<Vec<ManifoldPoint>> = const { RefCell::new(Vec::new()) };
-}
-
-/// One point of a manifold.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ManifoldPoint {
-    /// On a, in the world.
-    pub point_a: DVec3,
-    /// On b, in the world.
-    pub point_b: DVec3,
-    /// From a to b along the normal: negative where they overlap.
-    pub separation: f64,
-    /// The same from frame to frame while the same features meet.
-    pub id: u64,
-}
-
-/// Up to four points with one normal, in ascending order of their numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Manifold {
-    /// The contact whose normal all points share.
-    pub contact: Contact,
-    points: [ManifoldPoint; 4],
-    len: usize,
-}
-
-impl Manifold {
-    /// The points, at least one.
-    pub fn points(&self) -> &[ManifoldPoint] {
-        &self.points[..self.len]
-    }
-
-    /// Unit vector from a to b.
-    pub fn normal(&self) -> DVec3 {
-        self.contact.normal
+impl Query {
+    /// The manifold of two shapes that are at most `reach` apart.
+    pub fn manifold(
+        &mut self,
+        a: &Placed<'_>,
+        b: &Placed<'_>,
+        reach: f64,
+        cache: &mut PairCache,
+    ) -> Option<Manifold> {
+        let contact = self.contact_within(a, b, reach, cache)?;
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        let reach = reach.max(0.0) + touch_tolerance(size_of(a.shape, b.shape));
+        Gathering { contact: &contact, reach, query: self, out: &mut candidates }.visit(a, b, 0);
+        if candidates.is_empty() {
+            candidates.push(single(&contact, 0));
+        }
+        let manifold = reduced(contact, &mut candidates);
+        self.candidates = candidates;
+        Some(manifold)
     }
 }
 
 /// The manifold of two shapes that are at most `reach` apart.
-pub fn manifold(
-    a: &Shape,
-    pose_a: &Pose,
-    b: &Shape,
-    pose_b: &Pose,
-    reach: f64,
-) -> Option<Manifold> {
-    let cache = &mut PairCache::unused();
-    manifold_cached(a, pose_a, b, pose_b, reach, &Options::default(), cache)
-}
-
-/// As [`manifold`], with settings and the pair's memory.
-pub fn manifold_cached(
-    a: &Shape,
-    pose_a: &Pose,
-    b: &Shape,
-    pose_b: &Pose,
-    reach: f64,
-    options: &Options,
-    cache: &mut PairCache,
-) -> Option<Manifold> {
-    let contact = contact_within_cached(a, pose_a, b, pose_b, reach, options, cache)?;
-    let reach = reach.max(0.0) + touch_tolerance(super::solve::size_of(a, b));
-    let scene = Scene { contact: &contact, reach, options };
-    Some(CANDIDATES.with_borrow_mut(|candidates| {
-        candidates.clear();
-        scene.gather((a, pose_a), (b, pose_b), 0, candidates);
-        if candidates.is_empty() {
-            candidates.push(single(&contact, 0));
-        }
-        reduced(contact, candidates)
-    }))
+#[must_use]
+pub fn manifold(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Manifold> {
+    Query::default().manifold(a, b, reach, &mut PairCache::none())
 }
 
 fn single(contact: &Contact, id: u64) -> ManifoldPoint {
@@ -107,63 +62,50 @@ fn single(contact: &Contact, id: u64) -> ManifoldPoint {
     }
 }
 
-/// What all pieces of a pair share.
-struct Scene<'a> {
+/// Collects candidate points from all pieces of a pair.
+struct Gathering<'a> {
     contact: &'a Contact,
     reach: f64,
-    options: &'a Options,
+    query: &'a mut Query,
+    out: &'a mut Vec<ManifoldPoint>,
 }
 
-impl Scene<'_> {
-    /// Collects candidate points from the pair, or from all pairs of its pieces that touch along
-    /// nearly the same normal.
-    fn gather(
-        &self,
-        a: (&Shape, &Pose),
-        b: (&Shape, &Pose),
-        salt: u64,
-        out: &mut Vec<ManifoldPoint>,
-    ) {
-        if let Shape::Compound(compound) = a.0 {
+impl Gathering<'_> {
+    /// Collects from the pair, or from all pairs of its pieces that touch along nearly the same
+    /// normal.
+    fn visit(&mut self, a: &Placed<'_>, b: &Placed<'_>, salt: u64) {
+        if let Shape::Compound(compound) = a.shape {
             for (index, piece) in (1u64..).zip(compound.pieces()) {
-                let pose = a.1.compose(&piece.pose);
-                self.gather((&piece.shape, &pose), b, mixed(salt, index), out);
+                let piece = Placed::new(&piece.shape, a.pose.compose(&piece.pose));
+                self.visit(&piece, b, mixed(salt, index));
             }
-        } else if let Shape::Compound(compound) = b.0 {
+        } else if let Shape::Compound(compound) = b.shape {
             for (index, piece) in (1u64..).zip(compound.pieces()) {
-                let pose = b.1.compose(&piece.pose);
-                self.gather(a, (&piece.shape, &pose), mixed(salt, index << 32), out);
+                let piece = Placed::new(&piece.shape, b.pose.compose(&piece.pose));
+                self.visit(a, &piece, mixed(salt, index << 32));
             }
         } else {
-            self.gather_pair(a, b, salt, out);
+            self.visit_convex(a, b, salt);
         }
     }
 
-    fn gather_pair(
-        &self,
-        a: (&Shape, &Pose),
-        b: (&Shape, &Pose),
-        salt: u64,
-        out: &mut Vec<ManifoldPoint>,
-    ) {
+    fn visit_convex(&mut self, a: &Placed<'_>, b: &Placed<'_>, salt: u64) {
         let mut contact = *self.contact;
+        let margin = self.query.options().margin;
         if salt != 0 {
-            let [first, second] = [a, b].map(|(shape, pose)| Placed { shape, pose });
-            if spheres_apart(first, second, self.reach + self.options.margin) {
+            if spheres_apart(a, b, self.reach + margin) {
                 return;
             }
-            let cache = &mut PairCache::unused();
-            let found = contact_within_cached(a.0, a.1, b.0, b.1, self.reach, self.options, cache);
-            match found {
+            match self.query.contact_within(a, b, self.reach, &mut PairCache::none()) {
                 Some(found) if found.normal.dot(contact.normal) > 1.0 - SLACK => contact = found,
                 _ => return,
             }
         }
-        let before = out.len();
-        let facing = Facing::new(a, b, &contact, self.options.margin);
-        facing.points(self.reach, salt, out);
-        if out.len() == before {
-            out.push(single(&contact, mixed(salt, facing.first_id())));
+        let before = self.out.len();
+        let facing = Facing::new(a, b, &contact, margin, self.reach);
+        facing.points(salt, self.out);
+        if self.out.len() == before {
+            self.out.push(single(&contact, mixed(salt, facing.first_id())));
         }
     }
 }
@@ -182,25 +124,34 @@ struct Facing<'a> {
     /// A point on the plane when one shape is a half-space.
     plane: DVec3,
     radii: [f64; 2],
+    /// Points further apart than this along the normal do not count.
+    reach: f64,
 }
 
 impl<'a> Facing<'a> {
-    fn new(a: (&Shape, &'a Pose), b: (&Shape, &Pose), contact: &Contact, margin: f64) -> Self {
-        let b_in_a = relative(a.1, b.1);
-        let normal = a.1.inverse_apply_vector(contact.normal);
+    fn new(
+        a: &'a Placed<'_>,
+        b: &Placed<'_>,
+        contact: &Contact,
+        margin: f64,
+        reach: f64,
+    ) -> Facing<'a> {
+        let b_in_a = relative(&a.pose, &b.pose);
+        let normal = a.pose.inverse_apply_vector(contact.normal);
         let feature = |shape: &Shape, direction| {
             shape.is_bounded().then(|| Feature::of(&Core::of(shape), direction, SLACK))
         };
         let local = b_in_a.inverse_apply_vector(-normal);
-        let radii = [a.0.margin(), b.0.margin() + margin];
-        let place = if a.0.is_bounded() { contact.point_b } else { contact.point_a };
+        let radii = [a.shape.margin(), b.shape.margin() + margin];
+        let place = if a.shape.is_bounded() { contact.point_b } else { contact.point_a };
         Facing {
-            pose: a.1,
+            pose: &a.pose,
             normal,
-            on_a: feature(a.0, normal),
-            on_b: feature(b.0, local).map(|feature| feature.placed(&b_in_a)),
-            plane: a.1.inverse_apply(place),
+            on_a: feature(a.shape, normal),
+            on_b: feature(b.shape, local).map(|feature| feature.placed(&b_in_a)),
+            plane: a.pose.inverse_apply(place),
             radii,
+            reach,
         }
     }
 
@@ -209,41 +160,27 @@ impl<'a> Facing<'a> {
         id(&self.on_a) << 32 | id(&self.on_b)
     }
 
-    fn points(&self, reach: f64, salt: u64, out: &mut Vec<ManifoldPoint>) {
+    fn points(&self, salt: u64, out: &mut Vec<ManifoldPoint>) {
         match (&self.on_a, &self.on_b) {
-            (Some(a), Some(b)) => self.between(a, b, reach, salt, out),
-            (Some(a), None) => self.over_plane(a, true, reach, salt, out),
-            (None, Some(b)) => self.over_plane(b, false, reach, salt, out),
+            (Some(a), Some(b)) => self.between(a, b, salt, out),
+            (Some(a), None) => self.over_plane(a, true, salt, out),
+            (None, Some(b)) => self.over_plane(b, false, salt, out),
             (None, None) => {}
         }
     }
 
     /// Every corner of the feature over or under the plane of a half-space.
-    fn over_plane(
-        &self,
-        feature: &Feature,
-        is_a: bool,
-        reach: f64,
-        salt: u64,
-        out: &mut Vec<ManifoldPoint>,
-    ) {
+    fn over_plane(&self, feature: &Feature, is_a: bool, salt: u64, out: &mut Vec<ManifoldPoint>) {
         for (&point, &id) in feature.points().iter().zip(feature.ids()) {
             let level = point + self.normal * (self.plane - point).dot(self.normal);
             // The plane is the grown surface already: only the feature's own radius counts.
             let radii = if is_a { [self.radii[0], 0.0] } else { [0.0, self.radii[1]] };
             let (on_a, on_b) = if is_a { (point, level) } else { (level, point) };
-            self.push(on_a, on_b, radii, reach, mixed(salt, u64::from(id) + 1), out);
+            self.push([on_a, on_b], radii, mixed(salt, u64::from(id) + 1), out);
         }
     }
 
-    fn between(
-        &self,
-        a: &Feature,
-        b: &Feature,
-        reach: f64,
-        salt: u64,
-        out: &mut Vec<ManifoldPoint>,
-    ) {
+    fn between(&self, a: &Feature, b: &Feature, salt: u64, out: &mut Vec<ManifoldPoint>) {
         let (count_a, count_b) = (a.points().len(), b.points().len());
         if count_a == 1 || count_b == 1 {
             return;
@@ -261,9 +198,8 @@ impl<'a> Facing<'a> {
         for corner in clip.corners() {
             let level = self.projected(corner.point, reference);
             let id = mixed(salt, point_id(corner, a_is_reference));
-            let (on_a, on_b) =
-                if a_is_reference { (level, corner.point) } else { (corner.point, level) };
-            self.push(on_a, on_b, self.radii, reach, id, out);
+            let points = if a_is_reference { [level, corner.point] } else { [corner.point, level] };
+            self.push(points, self.radii, id, out);
         }
     }
 
@@ -285,15 +221,13 @@ impl<'a> Facing<'a> {
 
     fn push(
         &self,
-        on_a: DVec3,
-        on_b: DVec3,
+        [on_a, on_b]: [DVec3; 2],
         radii: [f64; 2],
-        reach: f64,
         id: u64,
         out: &mut Vec<ManifoldPoint>,
     ) {
         let separation = (on_b - on_a).dot(self.normal) - radii[0] - radii[1];
-        if separation <= reach {
+        if separation <= self.reach {
             let point_a = self.pose.apply(on_a + self.normal * radii[0]);
             let point_b = self.pose.apply(on_b - self.normal * radii[1]);
             out.push(ManifoldPoint { point_a, point_b, separation, id });

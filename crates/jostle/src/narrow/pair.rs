@@ -7,6 +7,7 @@
 //! answer for `(a, b)` to the last bit.
 
 use super::gjk::Difference;
+use super::placed::Placed;
 use super::simplex::Corner;
 use crate::shape::{Hull, Pose, PoseMatrix, Shape};
 use glam::{DMat3, DVec3};
@@ -171,26 +172,11 @@ pub(crate) fn relative(pose_a: &Pose, pose_b: &Pose) -> PoseMatrix {
     }
 }
 
-/// Rank of a kind of shape. Rounder shapes come later: they are cheap to see from another frame.
-pub(crate) fn rank(shape: &Shape) -> u8 {
-    match shape {
-        Shape::HalfSpace { .. } => 0,
-        Shape::Compound(_) => 1,
-        Shape::Hull(_) => 2,
-        Shape::Triangle { .. } => 3,
-        Shape::Cone { .. } => 4,
-        Shape::Cylinder { .. } => 5,
-        Shape::Ellipsoid { .. } => 6,
-        Shape::Box { .. } => 7,
-        Shape::Capsule { .. } => 8,
-        Shape::Sphere { .. } => 9,
-    }
-}
-
-/// Whether the pair must be exchanged to stand in canonical order.
+/// Returns true if the pair must be swapped to stand in canonical order.
 #[inline]
-pub(crate) fn must_swap(a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> bool {
-    let by_kind = rank(a).cmp(&rank(b));
+pub(crate) fn must_swap(a: &Placed<'_>, b: &Placed<'_>) -> bool {
+    let (Placed { shape: a, pose: pose_a }, Placed { shape: b, pose: pose_b }) = (a, b);
+    let by_kind = a.rank().cmp(&b.rank());
     if by_kind != Ordering::Equal {
         return by_kind == Ordering::Greater;
     }

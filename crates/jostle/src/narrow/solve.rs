@@ -7,8 +7,10 @@
 use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
+use super::epa::Polytope;
 use super::gjk::{self, End};
 use super::pair::{Ball, Core, Cores, must_swap, relative};
+use super::placed::Placed;
 use super::simplex::Simplex;
 use super::{closed, half_space, isa_gjk, warm, witness};
 use crate::shape::{Pose, Shape};
@@ -34,11 +36,11 @@ pub(crate) struct Request {
     pub reach: f64,
 }
 
-/// A shape in its place.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed<'a> {
-    pub shape: &'a Shape,
-    pub pose: &'a Pose,
+/// What a question may write to: the pair's memory, and scratch that the asker owns.
+pub(crate) struct Memory<'a> {
+    pub cache: &'a mut PairCache,
+    /// Made when the first pair needs it.
+    pub polytope: &'a mut Option<Box<Polytope>>,
 }
 
 /// Gap of the bounds, relative to the size, at which iterations on polyhedra end.
@@ -58,22 +60,22 @@ pub(crate) fn size_of(a: &Shape, b: &Shape) -> f64 {
 /// Answers in the world's frame. `None`: proven to be further apart than the reach.
 #[inline(always)]
 pub(crate) fn solve(
-    a: Placed<'_>,
-    b: Placed<'_>,
+    a: &Placed<'_>,
+    b: &Placed<'_>,
     request: &Request,
-    cache: &mut PairCache,
+    memory: &mut Memory<'_>,
 ) -> Option<Signed> {
-    cache.count_searches(0);
+    memory.cache.count_searches(0);
     let offset = b.pose.translation() - a.pose.translation();
     if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
         && offset.length_squared() > 1e-200
     {
-        return spheres(a.pose, *first, b.pose, *second, request);
+        return spheres(&a.pose, *first, &b.pose, *second, request);
     }
-    let swapped = must_swap(a.shape, a.pose, b.shape, b.pose);
-    cache.orient(swapped);
+    let swapped = must_swap(a, b);
+    memory.cache.orient(swapped);
     let (first, second) = if swapped { (b, a) } else { (a, b) };
-    let answer = solve_ordered(first, second, request, cache)?;
+    let answer = solve_ordered(first, second, request, memory)?;
     Some(if swapped { answer.mirrored() } else { answer })
 }
 
@@ -104,21 +106,21 @@ fn spheres(
 
 #[inline(always)]
 fn solve_ordered(
-    a: Placed<'_>,
-    b: Placed<'_>,
+    a: &Placed<'_>,
+    b: &Placed<'_>,
     request: &Request,
-    cache: &mut PairCache,
+    memory: &mut Memory<'_>,
 ) -> Option<Signed> {
     if let Shape::Compound(_) = b.shape {
-        return pieces(b, a, request, cache).map(Signed::mirrored);
+        return pieces(b, a, request, memory).map(Signed::mirrored);
     }
     match a.shape {
-        Shape::Compound(_) => pieces(a, b, request, cache),
+        Shape::Compound(_) => pieces(a, b, request, memory),
         Shape::HalfSpace { normal, offset } => {
-            let answer = half_space::half_space_any(*normal, *offset, a.pose, b.shape, b.pose);
+            let answer = half_space::half_space_any(*normal, *offset, &a.pose, b);
             within(answer.grown(0.0, request.options.margin).with_other_point(), request)
         }
-        _ => convex(a, b, request, cache),
+        _ => convex(a, b, request, memory),
     }
 }
 
@@ -132,22 +134,22 @@ fn within(answer: Signed, request: &Request) -> Option<Signed> {
 /// Pieces whose bounding spheres are further away than the best answer are skipped.
 #[inline(never)]
 fn pieces(
-    compound: Placed<'_>,
-    other: Placed<'_>,
+    compound: &Placed<'_>,
+    other: &Placed<'_>,
     request: &Request,
-    cache: &mut PairCache,
+    memory: &mut Memory<'_>,
 ) -> Option<Signed> {
     let Shape::Compound(parts) = compound.shape else { return None };
     let mut best: Option<Signed> = None;
     let mut request = *request;
-    let mut caches = cache.pieces();
+    let mut caches = memory.cache.pieces();
     for (number, piece) in (0..).zip(parts.pieces()) {
-        let pose = compound.pose.compose(&piece.pose);
-        let placed = Placed { shape: &piece.shape, pose: &pose };
-        if spheres_apart(placed, other, request.reach + request.options.margin) {
+        let placed = Placed::new(&piece.shape, compound.pose.compose(&piece.pose));
+        if spheres_apart(&placed, other, request.reach + request.options.margin) {
             continue;
         }
-        let answer = solve_piece(placed, other, &request, caches.of(number));
+        let memory = &mut Memory { cache: caches.of(number), polytope: memory.polytope };
+        let answer = solve_piece(&placed, other, &request, memory);
         if let Some(answer) = answer
             && best.is_none_or(|best| answer.signed < best.signed)
         {
@@ -162,16 +164,16 @@ fn pieces(
 /// Solves a pair of pieces, out of line: the recursion ends here.
 #[inline(never)]
 fn solve_piece(
-    a: Placed<'_>,
-    b: Placed<'_>,
+    a: &Placed<'_>,
+    b: &Placed<'_>,
     request: &Request,
-    cache: &mut PairCache,
+    memory: &mut Memory<'_>,
 ) -> Option<Signed> {
-    solve(a, b, request, cache)
+    solve(a, b, request, memory)
 }
 
-/// Whether the bounding spheres are further apart than the reach.
-pub(crate) fn spheres_apart(a: Placed<'_>, b: Placed<'_>, reach: f64) -> bool {
+/// Returns true if the bounding spheres are further apart than the reach.
+pub(crate) fn spheres_apart(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> bool {
     let radii = a.shape.bounding_radius() + b.shape.bounding_radius();
     let centers = (b.pose.translation() - a.pose.translation())
         + b.pose.apply_vector(b.shape.center())
@@ -193,10 +195,10 @@ pub(super) struct Ready<'a> {
 
 #[inline(always)]
 fn convex(
-    a: Placed<'_>,
-    b: Placed<'_>,
+    a: &Placed<'_>,
+    b: &Placed<'_>,
     request: &Request,
-    cache: &mut PairCache,
+    memory: &mut Memory<'_>,
 ) -> Option<Signed> {
     let size = size_of(a.shape, b.shape);
     let radii = [a.shape.margin(), b.shape.margin() + request.options.margin];
@@ -206,10 +208,10 @@ fn convex(
         answer.on_a += a.pose.translation();
         return within(answer.with_other_point(), request);
     }
-    let b_in_a = relative(a.pose, b.pose);
+    let b_in_a = relative(&a.pose, &b.pose);
     let ball = Ball { center: b.shape.center(), radius: b.shape.bounding_radius() };
     let beyond = request.reach + radii[0] + radii[1] + touch_tolerance(size);
-    if cache.proves_apart(beyond, &ball, &b_in_a) {
+    if memory.cache.proves_apart(beyond, &ball, &b_in_a) {
         return None;
     }
     let mut ready = Ready {
@@ -221,12 +223,12 @@ fn convex(
             a: Core::of(a.shape),
             b: Core::of(b.shape),
             b_in_a,
-            hints: cache.hints(),
+            hints: memory.cache.hints(),
             searches: 0,
         },
     };
-    let answer = ready.answer(request, cache);
-    cache.count_searches(ready.cores.searches);
+    let answer = ready.answer(request, memory);
+    memory.cache.count_searches(ready.cores.searches);
     let answer = answer?;
     let placed = Signed {
         normal: a.pose.apply_vector(answer.normal),
@@ -238,7 +240,7 @@ fn convex(
 
 impl Ready<'_> {
     #[inline(always)]
-    fn answer(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+    fn answer(&mut self, request: &Request, memory: &mut Memory<'_>) -> Option<Signed> {
         if request.options.method == Method::Auto
             && let Some(cores) = self.closed_form()
         {
@@ -247,12 +249,12 @@ impl Ready<'_> {
         if let (Core::Box(half_a), Core::Box(half_b), Method::Auto) =
             (self.cores.a, self.cores.b, request.options.method)
         {
-            return self.boxes(half_a, half_b, request, cache);
+            return self.boxes(half_a, half_b, request, memory);
         }
         if request.goal == Goal::Boolean {
-            return self.boolean(request, cache);
+            return self.boolean(request, memory.cache);
         }
-        self.iterate(request, cache)
+        self.iterate(request, memory)
     }
 
     #[inline(always)]
@@ -275,7 +277,7 @@ impl Ready<'_> {
         half_a: DVec3,
         half_b: DVec3,
         request: &Request,
-        cache: &mut PairCache,
+        memory: &mut Memory<'_>,
     ) -> Option<Signed> {
         match box_box::run(half_a, half_b, &self.cores.b_in_a) {
             Axes::Separated { separation, .. }
@@ -286,8 +288,8 @@ impl Ready<'_> {
             Axes::Separated { axis, .. } => {
                 self.between = -axis;
                 match request.goal {
-                    Goal::Boolean => self.boolean(request, cache),
-                    _ => self.iterate(request, cache),
+                    Goal::Boolean => self.boolean(request, memory.cache),
+                    _ => self.iterate(request, memory),
                 }
             }
             Axes::Overlapping { depth, normal } => {
@@ -363,14 +365,15 @@ impl Ready<'_> {
     }
 
     #[inline(always)]
-    fn iterate(&mut self, request: &Request, cache: &mut PairCache) -> Option<Signed> {
+    fn iterate(&mut self, request: &Request, memory: &mut Memory<'_>) -> Option<Signed> {
         let radius = self.radii[0] + self.radii[1];
         if request.goal == Goal::Contact
-            && cache.shell().is_some()
-            && let Some(cores) = self.resume(cache)
+            && memory.cache.shell().is_some()
+            && let Some(cores) = self.resume(memory)
         {
             return Some(cores.grown(self.radii[0], self.radii[1]));
         }
+        let cache = &mut *memory.cache;
         let limits = self.gjk_limits(request.reach + radius);
         if request.goal == Goal::Distance
             && let Some(on_a) = warm::still_overlaps(&self.cores, cache)
@@ -387,7 +390,7 @@ impl Ready<'_> {
         cache.keep_distance(&self.cores.b_in_a, found.lower);
         let cores = match found.end {
             End::CutOff => return None,
-            End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request, cache),
+            End::Overlap if request.goal == Goal::Contact => self.depth(&simplex, request, memory),
             _ => self.apart(&found, &simplex),
         };
         within(cores.grown(self.radii[0], self.radii[1]), request)

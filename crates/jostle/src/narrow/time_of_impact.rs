@@ -11,10 +11,12 @@
 //! of the gap, at worst slowly for long thin bodies that spin. Every run is bounded and never steps
 //! over a contact: a run that ends early reports a time before which nothing touches.
 
-use super::answer::{Contact, Options};
+use super::answer::Contact;
 use super::cache::PairCache;
-use super::{closest_points_cached, contact_cached};
-use crate::shape::{LIMIT, Pose, Shape};
+use super::placed::Placed;
+use super::query::Query;
+use super::solve::size_of;
+use crate::shape::{Pose, PoseError, Shape, check_velocity};
 use glam::{DQuat, DVec3};
 
 /// Gap, relative to the size, at which shapes have met.
@@ -34,11 +36,21 @@ impl Motion {
     /// No motion.
     pub const STILL: Motion = Motion { linear: DVec3::ZERO, angular: DVec3::ZERO };
 
-    /// A motion from its velocities; `None` if a component is not finite or above the limit of
-    /// shapes. The angular velocity is an axis times radians per unit of time.
-    pub fn new(linear: DVec3, angular: DVec3) -> Option<Motion> {
-        let sound = |v: DVec3| v.is_finite() && v.abs().max_element() <= LIMIT;
-        (sound(linear) && sound(angular)).then_some(Motion { linear, angular })
+    /// A motion from its velocities. The angular one is an axis times radians per unit of time.
+    pub fn new(linear: DVec3, angular: DVec3) -> Result<Motion, PoseError> {
+        check_velocity("linear", linear)?;
+        check_velocity("angular", angular)?;
+        Ok(Motion { linear, angular })
+    }
+
+    /// The velocity.
+    pub fn linear(&self) -> DVec3 {
+        self.linear
+    }
+
+    /// The axis of the rotation times radians per unit of time.
+    pub fn angular(&self) -> DVec3 {
+        self.angular
     }
 
     /// Where the motion takes a pose after some time.
@@ -82,69 +94,93 @@ pub struct Impact {
 /// One of the two moving shapes.
 #[derive(Clone, Copy, Debug)]
 pub struct Moving<'a> {
-    /// The shape.
-    pub shape: &'a Shape,
-    /// Where it starts.
-    pub pose: &'a Pose,
+    /// The shape where it starts.
+    pub start: Placed<'a>,
     /// How it moves.
-    pub motion: &'a Motion,
+    pub motion: Motion,
 }
 
-impl Moving<'_> {
+impl<'a> Moving<'a> {
+    /// A shape that moves from its place.
+    pub const fn new(start: Placed<'a>, motion: Motion) -> Moving<'a> {
+        Moving { start, motion }
+    }
+
+    /// Where the shape is after some time.
+    pub fn at(&self, time: f64) -> Placed<'a> {
+        Placed::new(self.start.shape, self.motion.pose_at(&self.start.pose, time))
+    }
+
     /// Greatest speed at which its reach along a unit direction grows, apart from its translation.
     fn spin(&self, direction: DVec3) -> f64 {
         let across = self.motion.angular.cross(direction).length();
         if across == 0.0 {
             return 0.0;
         }
-        // The roundness about a core turns with it and reaches as far along the direction as before.
-        let core = match self.shape {
+        // The rounding of a core turns with it and reaches as far along the direction as before.
+        let core = match self.start.shape {
             Shape::Sphere { .. } => 0.0,
             Shape::Capsule { half_height, .. } => *half_height,
             shape => shape.bounding_radius(),
         };
-        across * (self.shape.center().length() + core)
+        across * (self.start.shape.center().length() + core)
+    }
+}
+
+impl Query {
+    /// The first time in `0..=duration` at which two moving shapes touch. Half-spaces may move but
+    /// not turn: their far parts would be infinitely fast.
+    ///
+    /// A cache shared with other questions about the pair saves the first steps of a search.
+    pub fn time_of_impact(
+        &mut self,
+        a: &Moving<'_>,
+        b: &Moving<'_>,
+        duration: f64,
+        cache: &mut PairCache,
+    ) -> Impact {
+        let (status, time, steps) = self.advance(a, b, duration, cache);
+        let contact = self.contact(&a.at(time), &b.at(time), &mut PairCache::none());
+        Impact { time, status, steps, contact }
+    }
+
+    fn advance(
+        &mut self,
+        a: &Moving<'_>,
+        b: &Moving<'_>,
+        duration: f64,
+        cache: &mut PairCache,
+    ) -> (ImpactStatus, f64, u32) {
+        let gap = IMPACT_GAP * size_of(a.start.shape, b.start.shape);
+        let (mut time, mut steps) = (0.0, 0);
+        while steps < STEPS {
+            steps += 1;
+            let near = self.closest_points(&a.at(time), &b.at(time), cache);
+            // The lower bound of the distance is what may be advanced by.
+            let distance = (near.distance - near.bound).max(0.0);
+            if near.distance <= gap {
+                let status = if steps == 1 { ImpactStatus::AtStart } else { ImpactStatus::Hit };
+                return (status, time, steps);
+            }
+            let closing = (a.motion.linear - b.motion.linear).dot(near.normal);
+            let speed = closing + a.spin(near.normal) + b.spin(near.normal);
+            // Written so that a speed that is no number counts as too fast to advance.
+            if speed <= 0.0 || distance > speed * (duration - time) {
+                return (ImpactStatus::Miss, duration, steps);
+            }
+            let next = time + distance / speed;
+            if next <= time {
+                break;
+            }
+            time = next;
+        }
+        (ImpactStatus::StepLimit, time, steps)
     }
 }
 
 /// The first time in `0..=duration` at which two moving shapes touch. Half-spaces may move but not
 /// turn: their far parts would be infinitely fast.
+#[must_use]
 pub fn time_of_impact(a: &Moving<'_>, b: &Moving<'_>, duration: f64) -> Impact {
-    let gap = IMPACT_GAP * super::solve::size_of(a.shape, b.shape);
-    let (options, cache) = (Options::default(), &mut PairCache::default());
-    let (mut time, mut steps) = (0.0, 0);
-    while steps < STEPS {
-        steps += 1;
-        let (at_a, at_b) = (a.motion.pose_at(a.pose, time), b.motion.pose_at(b.pose, time));
-        let near = closest_points_cached(a.shape, &at_a, b.shape, &at_b, &options, cache);
-        // The lower bound of the distance is what may be advanced by.
-        let distance = (near.distance - near.bound).max(0.0);
-        if near.distance <= gap {
-            let status = if steps == 1 { ImpactStatus::AtStart } else { ImpactStatus::Hit };
-            return end(a, b, time, status, steps);
-        }
-        let closing = (a.motion.linear - b.motion.linear).dot(near.normal);
-        let speed = closing + a.spin(near.normal) + b.spin(near.normal);
-        // Written so that a speed that is no number counts as too fast to advance.
-        if speed <= 0.0 || distance > speed * (duration - time) {
-            return end(a, b, duration, ImpactStatus::Miss, steps);
-        }
-        let next = time + distance / speed;
-        if next <= time {
-            break;
-        }
-        time = next;
-    }
-    end(a, b, time, ImpactStatus::StepLimit, steps)
-}
-
-fn end(a: &Moving<'_>, b: &Moving<'_>, time: f64, status: ImpactStatus, steps: u32) -> Impact {
-    let (at_a, at_b) = (a.motion.pose_at(a.pose, time), b.motion.pose_at(b.pose, time));
-    let (options, cache) = (Options::default(), &mut PairCache::default());
-    Impact {
-        time,
-        status,
-        steps,
-        contact: contact_cached(a.shape, &at_a, b.shape, &at_b, &options, cache),
-    }
+    Query::default().time_of_impact(a, b, duration, &mut PairCache::new())
 }

@@ -8,7 +8,7 @@
 //! bounds -1 and 1, and no shape ever leaves its bounds.
 
 use super::{Hull, Pose, PoseMatrix, Shape};
-use crate::aabb::Aabb;
+use crate::aabb::{Aabb, round_down, round_up};
 use glam::{DMat3, DQuat, DVec3};
 
 /// Relative error of a rotated reach: 4 units for the matrix from its quaternion, 4 for the
@@ -130,9 +130,9 @@ fn half_space(normal: DVec3, offset: f64, pose: &Pose) -> Aabb {
             continue;
         }
         if normal[k] > 0.0 {
-            whole.max[k] = crate::round_up(sum_up(translation[k], offset));
+            whole.max[k] = round_up(sum_up(translation[k], offset));
         } else {
-            whole.min[k] = crate::round_down(-sum_up(-translation[k], offset));
+            whole.min[k] = round_down(-sum_up(-translation[k], offset));
         }
     }
     whole

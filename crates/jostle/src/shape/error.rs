@@ -9,6 +9,7 @@ pub const LIMIT: f64 = 1e60;
 
 /// Why a shape was refused.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ShapeError {
     /// A radius, height or extent is negative, not a number, or beyond [`LIMIT`].
     Size {
@@ -89,6 +90,7 @@ impl std::error::Error for ShapeError {}
 
 /// Why a pose was refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum PoseError {
     /// A component of the rotation is NaN or infinite.
     Rotation {
@@ -110,6 +112,15 @@ pub enum PoseError {
         /// Its value.
         value: f64,
     },
+    /// A component of a velocity is NaN or beyond [`LIMIT`].
+    Velocity {
+        /// `linear` or `angular`.
+        field: &'static str,
+        /// The axis of the component.
+        axis: Axis,
+        /// Its value.
+        value: f64,
+    },
 }
 
 impl fmt::Display for PoseError {
@@ -124,6 +135,10 @@ impl fmt::Display for PoseError {
             PoseError::Translation { axis, value } => {
                 let range = format_args!("give a number from -{LIMIT:e} to {LIMIT:e}");
                 write!(f, "translation {axis} = {value}; {range}")
+            }
+            PoseError::Velocity { field, axis, value } => {
+                let range = format_args!("give a number from -{LIMIT:e} to {LIMIT:e}");
+                write!(f, "{field} velocity {axis} = {value}; {range}")
             }
         }
     }
@@ -147,6 +162,14 @@ pub(super) fn check_point(
         Some(axis) => {
             Err(ShapeError::Coordinate { field, index, axis, value: point[axis.index()] })
         }
+    }
+}
+
+/// A velocity of a motion, or the error that names its first bad component.
+pub(crate) fn check_velocity(field: &'static str, velocity: glam::DVec3) -> Result<(), PoseError> {
+    match bad_axis(velocity) {
+        None => Ok(()),
+        Some(axis) => Err(PoseError::Velocity { field, axis, value: velocity[axis.index()] }),
     }
 }
 

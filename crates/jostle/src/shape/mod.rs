@@ -35,6 +35,8 @@ pub use pose::{Pose, PoseMatrix};
 pub use search::SupportSearch;
 pub use volume::{BoundingCapsule, BoundingSphere, Kdop, KdopKind, Obb};
 
+pub(crate) use error::check_velocity;
+
 use error::{check_point, check_size};
 use glam::DVec3;
 use std::sync::Arc;
@@ -224,6 +226,23 @@ impl Shape {
             Shape::Hull(_) => "hull",
             Shape::HalfSpace { .. } => "half_space",
             Shape::Compound(_) => "compound",
+        }
+    }
+
+    /// A number for its kind, by which pairs are ordered and grouped. Rounder shapes have higher
+    /// ones: they are cheap to see from another shape's frame.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Shape::HalfSpace { .. } => 0,
+            Shape::Compound(_) => 1,
+            Shape::Hull(_) => 2,
+            Shape::Triangle { .. } => 3,
+            Shape::Cone { .. } => 4,
+            Shape::Cylinder { .. } => 5,
+            Shape::Ellipsoid { .. } => 6,
+            Shape::Box { .. } => 7,
+            Shape::Capsule { .. } => 8,
+            Shape::Sphere { .. } => 9,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::error::{PoseError, bad_axis};
 use glam::{DMat3, DQuat, DVec3};
+use std::ops::Mul;
 
 /// A rotation followed by a translation. Always finite, the rotation always of unit length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +41,17 @@ impl Pose {
         Ok(Pose { rotation: rotation / length, translation })
     }
 
-    /// A pose that only moves.
+    /// No rotation, no translation.
+    pub const fn identity() -> Pose {
+        Pose::IDENTITY
+    }
+
+    /// A pose at a place, without rotation: [`Pose::from_translation`] for plain numbers.
+    pub fn at(translation: impl Into<DVec3>) -> Result<Pose, PoseError> {
+        Pose::from_translation(translation.into())
+    }
+
+    /// A pose that only translates.
     pub fn from_translation(translation: DVec3) -> Result<Pose, PoseError> {
         Pose::new(DQuat::IDENTITY, translation)
     }
@@ -80,12 +91,15 @@ impl Pose {
     }
 
     /// The pose that undoes this one.
+    #[must_use]
     pub fn inverse(&self) -> Pose {
         let rotation = self.rotation.conjugate();
         Pose { rotation, translation: rotation * -self.translation }
     }
 
     /// First `inner`, then this pose. The product is normalised, so long chains do not drift.
+    /// The same as `*self * *inner`.
+    #[must_use]
     pub fn compose(&self, inner: &Pose) -> Pose {
         Pose {
             rotation: (self.rotation * inner.rotation).normalize(),
@@ -93,10 +107,28 @@ impl Pose {
         }
     }
 
-    /// The same pose with its rotation as a matrix: dearer to make, cheaper to apply.
+    /// The same pose with its rotation as a matrix: costs more to make, less to apply.
     #[inline]
     pub fn matrix(&self) -> PoseMatrix {
         PoseMatrix { rotation: DMat3::from_quat(self.rotation), translation: self.translation }
+    }
+}
+
+/// First the right pose, then the left one, as with matrices.
+impl Mul for Pose {
+    type Output = Pose;
+
+    fn mul(self, inner: Pose) -> Pose {
+        self.compose(&inner)
+    }
+}
+
+/// A local point in the world.
+impl Mul<DVec3> for Pose {
+    type Output = DVec3;
+
+    fn mul(self, point: DVec3) -> DVec3 {
+        self.apply(point)
     }
 }
 
@@ -198,6 +230,8 @@ mod tests {
             prop_assert!(near(pose.matrix().inverse_apply(point), pose.inverse_apply(point)));
             prop_assert!(near(pose.apply_vector(pose.inverse_apply_vector(point)), point));
             prop_assert!(near(pose.compose(&other).apply(point), pose.apply(other.apply(point))));
+            prop_assert_eq!(pose * other, pose.compose(&other));
+            prop_assert!(near(pose * pose.inverse() * point, Pose::identity() * point));
             let relative = pose.matrix().relative_to(&other.matrix());
             prop_assert!(near(relative.apply(point), other.inverse_apply(pose.apply(point))));
         }

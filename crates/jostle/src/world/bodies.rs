@@ -1,106 +1,28 @@
 //! [`Bodies`]: shapes and poses by slot, and which of them have moved.
 
-use std::fmt;
-
-use super::BodyId;
-use super::sweep::Way;
-use crate::aabb::{Aabb, round_down, round_up};
+use super::body::Body;
+use super::bounds::bounds;
+use super::id::BodyId;
+use super::sweep::Sweep;
+use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::error::BoxError;
-use crate::filter::Filter;
 use crate::id::BoxId;
-use crate::narrow::TOUCH;
+use crate::narrow::Placed;
 use crate::par::Workers;
-use crate::shape::{Pose, Shape, ShapeError};
+use crate::shape::{Pose, Shape};
 
-/// Boxes that one task computes.
+/// Boxes that are computed in one go.
 const RUN: usize = 256;
 
-/// What is put into a [`World`](super::World).
-#[derive(Clone, Debug)]
-pub struct Body {
-    /// Its shape.
-    pub shape: Shape,
-    /// Where it is.
-    pub pose: Pose,
-    /// With what it may pair.
-    pub filter: Filter,
-}
-
-impl Body {
-    /// A body that pairs with everything.
-    pub fn new(shape: Shape, pose: Pose) -> Body {
-        Body { shape, pose, filter: Filter::ALL }
-    }
-
-    pub(super) fn check(&self, index: usize) -> Result<(), WorldError> {
-        self.shape.check().map_err(|fault| WorldError::Shape { index, fault })
-    }
-
-    pub(super) fn bounds(&self) -> Aabb {
-        bounds(&self.shape, &self.pose)
-    }
-}
-
-/// Why a [`World`](super::World) refused a change. It is as it was before.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum WorldError {
-    /// A shape that was not made by its constructor is wrong.
-    Shape {
-        /// Place of the body in the batch; 0 where one was given.
-        index: usize,
-        /// What is wrong with its shape.
-        fault: ShapeError,
-    },
-    /// An id or a batch was refused. Bodies and their boxes have the same ids.
-    Body(BoxError),
-}
-
-impl fmt::Display for WorldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WorldError::Shape { index, fault } => write!(f, "body {index}: {fault}"),
-            WorldError::Body(fault) => fault.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for WorldError {}
-
-impl From<BoxError> for WorldError {
-    fn from(fault: BoxError) -> WorldError {
-        WorldError::Body(fault)
-    }
-}
-
-/// The box of a placed shape, larger by its share of the tolerance of touching.
-pub(super) fn bounds(shape: &Shape, pose: &Pose) -> Aabb {
-    let aabb = shape.bounds(pose);
-    if !shape.is_bounded() {
-        // The tolerance refers to the other shape alone, whose box is larger by it.
-        return aabb;
-    }
-    grown(&aabb, TOUCH * shape.bounding_radius())
-}
-
-/// A box made larger on all sides, rounded outward.
-pub(super) fn grown(aabb: &Aabb, by: f64) -> Aabb {
-    Aabb {
-        min: aabb.min.map(|bound| round_down(f64::from(bound) - by)),
-        max: aabb.max.map(|bound| round_up(f64::from(bound) + by)),
-    }
-}
-
 /// Shapes and poses by slot. Slots without a body hold what was last there.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Bodies {
     pub shapes: Vec<Shape>,
     pub poses: Vec<Pose>,
     /// Where the last step left the body.
     pub starts: Vec<Pose>,
-    /// Whether the body moved since the last step, or swept a way in it: then its box and its
-    /// answers are renewed.
+    /// Marks bodies that moved since the last step, or during it in continuous mode: their boxes and
+    /// answers are computed again.
     pub active: Vec<bool>,
     /// The slots marked active, each once.
     listed: Vec<BodyId>,
@@ -148,9 +70,13 @@ impl Bodies {
         }
     }
 
-    /// The way of a body since the last step.
-    pub fn way(&self, slot: usize) -> Way {
-        Way::new(&self.shapes[slot], &self.starts[slot], &self.poses[slot])
+    pub fn placed(&self, slot: usize) -> Placed<'_> {
+        Placed::new(&self.shapes[slot], self.poses[slot])
+    }
+
+    /// The motion of a body since the last step.
+    pub fn sweep(&self, slot: usize) -> Sweep {
+        Sweep::new(&self.shapes[slot], &self.starts[slot], &self.poses[slot])
     }
 
     /// Gives the boxes of active bodies their new bounds. Doing it twice does nothing more, so a
@@ -173,14 +99,14 @@ impl Bodies {
     fn renewed_box(&self, slot: usize, continuous: bool) -> Aabb {
         let shape = &self.shapes[slot];
         if continuous && self.starts[slot] != self.poses[slot] {
-            self.way(slot).bounds(shape)
+            self.sweep(slot).bounds(shape)
         } else {
             bounds(shape, &self.poses[slot])
         }
     }
 
-    /// Where the bodies are now is where the next step starts. In continuous mode those that swept
-    /// a way stay active for one more step, which gives them back the box of their place.
+    /// Where the bodies are now is where the next step starts. In continuous mode those that moved
+    /// stay active for one more step, which gives them back the box of their place.
     pub fn end_step(&mut self, continuous: bool) {
         let (poses, starts, active) = (&self.poses, &mut self.starts, &mut self.active);
         self.listed.retain(|id| {

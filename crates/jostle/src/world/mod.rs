@@ -6,10 +6,10 @@
 //! ```
 //!
 //! A step gives every body that moved a new box, lets the [`Detector`] find the pairs of boxes, and
-//! asks the narrow phase about each pair of which a body moved; the others keep their answer. A
+//! asks the narrow phase about each pair in which a body moved; the others keep their answer. A
 //! pair's memory ([`PairCache`](crate::narrow::PairCache)) lives exactly as long as its boxes
-//! overlap. The answers of all workers are put into the order of the pairs, so that a step gives the
-//! same bytes for every number of threads, every way of dealing and every broad phase.
+//! overlap. The answers of all workers are put into the order of the pairs, so that a step gives
+//! the same bytes for every number of threads, every schedule and every broad phase.
 //!
 //! A body has one box, a compound too: the pieces are left to the narrow phase, which keeps ids and
 //! events simple. A compound much larger than its pieces pays for it with empty pairs; give such
@@ -19,72 +19,58 @@
 //! Boxes are larger than their shapes by [`TOUCH`](crate::narrow::TOUCH), so that the broad phase
 //! loses no pair which the narrow phase calls touching.
 //!
-//! In continuous mode ([`World::set_continuous`]) a body that moved has a box around its whole way
-//! from where the last step left it: straight, and turning at a steady rate by the shorter way. Pairs
-//! that were apart after the last step are then asked for their first time of touch, so that nothing
-//! tunnels at any speed; a bullet that is through the wall at the end of a step still touches it in
-//! that step, and the [`Touch::time`] says when.
+//! In continuous mode ([`World::set_continuous`]) a body that moved has a box around its whole
+//! motion from where the last step left it: straight, and turning at a steady rate through the
+//! smaller angle. Pairs that were apart after the last step are then asked for their first time of
+//! touch, so that nothing tunnels at any speed; a bullet that is through the wall at the end of a
+//! step still touches it in that step, and the [`Touch::time`] says when.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `bodies.rs` | shapes and poses by slot, what changed, new boxes |
-//! | `sweep.rs` | the way of a body during a step |
+//! | `body.rs`, `id.rs`, `error.rs` | what goes in, its name, why it was refused |
+//! | `bodies.rs`, `bounds.rs` | shapes and poses by slot, what changed, new boxes |
+//! | `sweep.rs` | the motion of a body during a step |
 //! | `pairs.rs` | the states of pairs of boxes |
-//! | `answer.rs` | the narrow phase on one pair |
-//! | `deal.rs` | how pairs are dealt to workers |
-//! | `touch.rs` | what comes out, in the order of pairs |
+//! | `pair_test.rs` | the narrow phase on one pair |
+//! | `schedule.rs`, `results.rs` | which worker tests which pair, and what each finds |
+//! | `merge.rs`, `touch.rs`, `stats.rs` | what comes out, in the order of pairs |
 
-mod answer;
 mod bodies;
-mod deal;
+mod body;
+mod bounds;
+mod error;
+mod id;
+mod merge;
+mod pair_test;
 mod pairs;
+mod results;
+mod schedule;
+mod stats;
 mod sweep;
 mod touch;
 
-pub use answer::Detail;
-pub use bodies::{Body, WorldError};
-pub use deal::{Dealing, Work};
+pub use body::Body;
+pub use error::WorldError;
+pub use id::BodyId;
+pub use pair_test::Detail;
+pub use results::WorkerStats;
+pub use schedule::Schedule;
+pub use stats::WorldStats;
 pub use touch::{Step, Touch};
-
-use std::time::Duration;
 
 use crate::broad::Algorithm;
 use crate::clock::Instant;
 use crate::detector::Detector;
 use crate::error::{BoxError, Error};
 use crate::filter::Filter;
-use crate::id::BoxId;
-use crate::narrow::ManifoldPoint;
+use crate::narrow::{ManifoldPoint, Placed};
 use crate::par::Workers;
 use crate::shape::{Pose, Shape};
-use answer::{Task, is_due};
 use bodies::Bodies;
-use deal::Lane;
+use merge::Touches;
+use pair_test::{PairTest, is_due};
 use pairs::PairStates;
-use touch::Touches;
-
-/// Names a body: the id of its box.
-pub type BodyId = BoxId;
-
-/// What a step did and how long its parts took. Counts are exact and repeatable, but for how the
-/// work fell to the workers; times are not.
-#[derive(Clone, Debug, Default)]
-pub struct WorldStats {
-    /// Pairs of boxes that overlap.
-    pub pairs: usize,
-    /// Pairs that the narrow phase was asked about; the others had not moved.
-    pub tested: usize,
-    /// Computing new boxes.
-    pub boxes: Duration,
-    /// The broad phase and its events.
-    pub broad: Duration,
-    /// The narrow phase alone, from the dealing to the last answer.
-    pub narrow: Duration,
-    /// Keeping pair states, and putting the answers into order.
-    pub merge: Duration,
-    /// What fell to each worker.
-    pub work: Vec<Work>,
-}
+use results::WorkerResults;
 
 /// Follows moving bodies and tells, step by step, which touch and where.
 ///
@@ -113,9 +99,9 @@ pub struct World {
     bodies: Bodies,
     pairs: PairStates,
     touches: Touches,
-    lanes: Vec<Lane>,
+    results: Vec<WorkerResults>,
     detail: Detail,
-    dealing: Dealing,
+    schedule: Schedule,
     continuous: bool,
     stats: WorldStats,
 }
@@ -134,9 +120,9 @@ impl World {
             bodies: Bodies::default(),
             pairs: PairStates::default(),
             touches: Touches::default(),
-            lanes: Vec::new(),
+            results: Vec::new(),
             detail: Detail::default(),
-            dealing: Dealing::default(),
+            schedule: Schedule::default(),
             continuous: false,
             stats: WorldStats::default(),
         }
@@ -147,17 +133,18 @@ impl World {
         self.detail = detail;
     }
 
-    /// How pairs are dealt to workers. The answers do not depend on it.
-    pub fn set_dealing(&mut self, dealing: Dealing) {
-        self.dealing = dealing;
+    /// How pairs are scheduled on workers. The answers do not depend on it.
+    pub fn set_schedule(&mut self, schedule: Schedule) {
+        self.schedule = schedule;
     }
 
-    /// Whether bodies touch what they meet on their way, or only where they are after it.
+    /// In continuous mode bodies touch what they meet on their way; otherwise only what they touch
+    /// where they are after it.
     pub fn set_continuous(&mut self, continuous: bool) {
         self.continuous = continuous;
     }
 
-    /// Exchanges the broad phase. Touches and events go on as if nothing had happened.
+    /// Replaces the broad phase. Touches and events go on as if nothing had happened.
     pub fn set_algorithm(&mut self, algorithm: Algorithm) {
         self.detector.set_algorithm(algorithm);
     }
@@ -204,8 +191,8 @@ impl World {
         Ok(())
     }
 
-    /// Moves a body. In continuous mode its way is the straight one from where the last step left
-    /// it, however often it is moved before the next.
+    /// Moves a body. In continuous mode it travels straight from where the last step left it,
+    /// however often it is moved before the next.
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), WorldError> {
         self.check(id)?;
         self.bodies.set_pose(id, pose);
@@ -223,7 +210,7 @@ impl World {
         Ok(())
     }
 
-    /// Puts a body elsewhere without a way between: in continuous mode, too, it meets nothing on it.
+    /// Puts a body elsewhere without passing what lies between, in continuous mode too.
     pub fn teleport(&mut self, id: BodyId, pose: Pose) -> Result<(), WorldError> {
         self.check(id)?;
         self.bodies.teleport(id, pose);
@@ -239,7 +226,7 @@ impl World {
         Ok(self.detector.boxes().check(id)?)
     }
 
-    /// True where the id names a body.
+    /// Returns true if the id names a body.
     pub fn contains(&self, id: BodyId) -> bool {
         self.detector.boxes().contains(id)
     }
@@ -254,7 +241,7 @@ impl World {
         self.detector.boxes().len()
     }
 
-    /// True where there is no body.
+    /// Returns true if there is no body.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -269,6 +256,11 @@ impl World {
         self.contains(id).then(|| &self.bodies.poses[id.index()])
     }
 
+    /// The shape of a body where it is, for questions of the [narrow phase](crate::narrow).
+    pub fn placed(&self, id: BodyId) -> Option<Placed<'_>> {
+        self.contains(id).then(|| self.bodies.placed(id.index()))
+    }
+
     /// The filter of a body.
     pub fn filter(&self, id: BodyId) -> Option<&Filter> {
         self.detector.boxes().filter(id)
@@ -278,7 +270,7 @@ impl World {
 /// Steps.
 impl World {
     /// Finds what touches now, what began and what ended since the last step, all sorted by pair.
-    /// On an error touches and events are as before: mend the cause and step again.
+    /// On an error touches and events are as before: fix the cause and step again.
     pub fn step(&mut self) -> Result<Step<'_>, Error> {
         let start = Instant::now();
         self.bodies.renew_boxes(self.detector.boxes_mut(), self.continuous, &self.workers);
@@ -303,20 +295,21 @@ impl World {
 
     fn run_narrow_phase(&mut self) {
         let start = Instant::now();
-        let task = Task { bodies: &self.bodies, detail: self.detail, continuous: self.continuous };
-        let workers = &self.workers;
-        deal::run(workers, self.dealing, &task, &mut self.pairs.states, &mut self.lanes);
+        let (bodies, states) = (&self.bodies, &mut self.pairs.states);
+        let test = PairTest { bodies, detail: self.detail, continuous: self.continuous };
+        schedule::run(&self.workers, self.schedule, &test, states, &mut self.results);
         self.stats.narrow = start.elapsed();
-        self.stats.work.clear();
-        self.stats.work.extend(self.lanes.iter().map(|lane| lane.work));
+        self.stats.workers.clear();
+        self.stats.workers.extend(self.results.iter().map(|worker| worker.stats));
         self.stats.pairs = self.pairs.states.len();
-        self.stats.tested = self.lanes.iter().map(|lane| lane.work.pairs).sum();
+        self.stats.tested = self.stats.workers.iter().map(|worker| worker.pairs).sum();
     }
 
     fn put_in_order(&mut self) {
         let start = Instant::now();
         let bodies = &self.bodies;
-        self.touches.gather(&mut self.pairs.states, &self.lanes, |state| is_due(bodies, state));
+        let states = &mut self.pairs.states;
+        self.touches.merge(states, &self.results, |state| is_due(bodies, state));
         self.stats.merge += start.elapsed();
     }
 
@@ -328,7 +321,7 @@ impl World {
     /// The contact points of a touch of the last step. There are some if manifolds are asked for, and
     /// the touch is not one that was over before the end of the step.
     pub fn points(&self, touch: &Touch) -> &[ManifoldPoint] {
-        self.touches.points(touch)
+        self.last_step().points(touch)
     }
 
     /// What the last step did.

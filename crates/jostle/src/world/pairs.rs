@@ -1,7 +1,7 @@
 //! [`PairStates`]: what is known of each pair of boxes while they overlap.
 //!
 //! The states stand in the order of the pairs. A state is 32 bytes and points to the pair's memory,
-//! so that keeping the order is cheap; memories of ended pairs are kept for new ones. Pairs whose
+//! so that keeping the order is cheap; memories of ended pairs are reused for new ones. Pairs whose
 //! answer does not use a memory have none.
 
 use crate::narrow::PairCache;
@@ -12,6 +12,7 @@ use crate::shape::Shape;
 pub(super) const NONE: u32 = u32::MAX;
 
 /// One pair of overlapping boxes.
+#[derive(Clone, Debug)]
 pub(super) struct PairState {
     pub pair: Pair,
     pub cache: Option<Box<PairCache>>,
@@ -19,13 +20,13 @@ pub(super) struct PairState {
     pub index: u32,
     /// Its place among the touches of the last step, or [`NONE`].
     pub touch: u32,
-    /// Whether the bodies touched at the end of the last step, rather than on their way.
+    /// The bodies touched at the end of the last step, rather than on their way.
     pub rests: bool,
-    /// Whether the boxes overlap since this step.
+    /// The boxes began to overlap in this step.
     pub fresh: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PairStates {
     pub states: Vec<PairState>,
     next: Vec<PairState>,
@@ -76,7 +77,7 @@ impl PairStates {
     }
 }
 
-/// False for closed forms of spheres and half-spaces.
+/// Returns false for the closed forms of spheres and half-spaces.
 fn remembers(a: &Shape, b: &Shape) -> bool {
     let never = |shape: &Shape| matches!(shape, Shape::HalfSpace { .. });
     let ball = |shape: &Shape| matches!(shape, Shape::Sphere { .. });

@@ -1,19 +1,19 @@
-//! [`Way`]: how a body gets from where the last step left it to where it is.
+//! [`Sweep`]: how a body gets from where the last step left it to where it is.
 
 use glam::DVec3;
 
-use super::bodies::{bounds, grown};
+use super::bounds::{bounds, grown};
 use crate::aabb::Aabb;
-use crate::narrow::Motion;
+use crate::narrow::{Motion, Moving, Placed};
 use crate::shape::{Pose, Shape};
 
 /// The time a step takes for the narrow phase. Not 1, because half of the difference of two legal
 /// translations is always a legal velocity.
 pub(super) const SPAN: f64 = 2.0;
 
-/// A straight way with a steady turn by the shorter way round. Half-spaces do not turn on their way:
-/// their far parts would be infinitely fast; they take the new direction at its beginning.
-pub(super) struct Way {
+/// A straight motion with a steady turn through the smaller angle. Half-spaces do not turn during
+/// it: their far parts would be infinitely fast; they take the new direction at its beginning.
+pub(super) struct Sweep {
     start: Pose,
     end: Pose,
     /// Per unit of time, of which a step has [`SPAN`].
@@ -21,8 +21,8 @@ pub(super) struct Way {
     angular: DVec3,
 }
 
-impl Way {
-    pub fn new(shape: &Shape, start: &Pose, end: &Pose) -> Way {
+impl Sweep {
+    pub fn new(shape: &Shape, start: &Pose, end: &Pose) -> Sweep {
         let linear = end.translation() / SPAN - start.translation() / SPAN;
         let (mut start, mut angular) = (*start, DVec3::ZERO);
         if start.rotation() != end.rotation() {
@@ -32,11 +32,7 @@ impl Way {
                 start = Pose::new(end.rotation(), start.translation()).unwrap_or(start);
             }
         }
-        Way { start, end: *end, linear, angular }
-    }
-
-    pub fn start(&self) -> &Pose {
-        &self.start
+        Sweep { start, end: *end, linear, angular }
     }
 
     pub fn turns(&self) -> bool {
@@ -47,17 +43,22 @@ impl Way {
         Motion::new(self.linear, self.angular).expect("half a difference of poses is legal")
     }
 
-    /// A box around the whole way. Every point moves straight but for its turn, and a turn by an
-    /// angle strays from the even straight way between its ends by at most `radius * angle² / 8`.
+    pub fn moving<'a>(&self, shape: &'a Shape) -> Moving<'a> {
+        Moving::new(Placed::new(shape, self.start), self.motion())
+    }
+
+    /// A box around the whole motion. Every point moves straight but for its turn, and a turn by an
+    /// angle strays from the straight line between its two positions by at most
+    /// `radius * angle² / 8`.
     pub fn bounds(&self, shape: &Shape) -> Aabb {
-        let ends = bounds(shape, &self.start).union(&bounds(shape, &self.end));
+        let both = bounds(shape, &self.start).union(&bounds(shape, &self.end));
         if !self.turns() {
-            return ends;
+            return both;
         }
         let radius = shape.center().length() + shape.bounding_radius();
         let angle = self.angular.length() * SPAN;
-        // A little more, for the rounding of poses on the way.
-        grown(&ends, radius * (angle * angle / 8.0 + 1e-9))
+        // A little more, for the rounding of poses in between.
+        grown(&both, radius * (angle * angle / 8.0 + 1e-9))
     }
 }
 
@@ -96,15 +97,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_box_of_a_way_holds_the_shape_all_along_it(
+        fn the_box_of_a_sweep_holds_the_shape_all_along_it(
             shape in shape(), start in pose(), end in pose(), small in any::<bool>(),
         ) {
-            // Half of the cases turn by little: there the box must hug the way.
+            // Half of the cases turn by little: there the box must be tight.
             let nearly = DQuat::from_scaled_axis(DVec3::splat(1e-3)) * start.rotation();
             let end = if small { Pose::new(nearly, end.translation()).unwrap() } else { end };
-            let way = Way::new(&shape, &start, &end);
-            let whole = way.bounds(&shape);
-            let motion = way.motion();
+            let sweep = Sweep::new(&shape, &start, &end);
+            let whole = sweep.bounds(&shape);
+            let motion = sweep.motion();
             for k in 0..=16 {
                 let there = motion.pose_at(&start, SPAN * f64::from(k) / 16.0);
                 prop_assert!(whole.contains(&shape.bounds(&there)), "at {k}/16: {whole:?}");
@@ -116,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_way_has_a_motion_and_a_box() {
+    fn the_longest_sweep_has_a_motion_and_a_box() {
         let far = |x: f64| Pose::from_translation(DVec3::splat(x)).unwrap();
         let ball = Shape::sphere(1.0).unwrap();
-        let way = Way::new(&ball, &far(-1e60), &far(1e60));
-        way.motion();
-        assert_eq!(way.bounds(&ball), Aabb::EVERYTHING);
+        let sweep = Sweep::new(&ball, &far(-1e60), &far(1e60));
+        sweep.motion();
+        assert_eq!(sweep.bounds(&ball), Aabb::EVERYTHING);
     }
 }

@@ -1,12 +1,11 @@
 //! What comes out of a step: touches and events, in the order of pairs.
 
-use super::deal::Lane;
-use super::pairs::{NONE, PairState};
 use crate::narrow::{Contact, ManifoldPoint};
 use crate::pair::Pair;
 
 /// Two bodies that touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Touch {
     /// The bodies; a has the smaller id.
     pub pair: Pair,
@@ -20,8 +19,16 @@ pub struct Touch {
     pub(super) points: u32,
 }
 
+impl Touch {
+    /// Its own among the points of a list.
+    pub(super) fn points_in<'a>(&self, points: &'a [ManifoldPoint]) -> &'a [ManifoldPoint] {
+        &points[self.first as usize..][..self.points as usize]
+    }
+}
+
 /// The outcome of a step, everything sorted by pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Step<'a> {
     /// All pairs that touch.
     pub touches: &'a [Touch],
@@ -29,97 +36,37 @@ pub struct Step<'a> {
     pub began: &'a [Pair],
     /// Pairs that touched in the last step and do not now, those of removed bodies among them.
     pub ended: &'a [Pair],
+    pub(super) points: &'a [ManifoldPoint],
 }
 
-/// The touches of this step and the last one.
-#[derive(Default)]
-pub(super) struct Touches {
-    now: List,
-    last: List,
-    began: Vec<Pair>,
-    ended: Vec<Pair>,
-    /// For each pair the lane and the place in it of its answer.
-    sources: Vec<(u32, u32)>,
+impl<'a> Step<'a> {
+    /// The contact points of one of [`touches`](Step::touches). There are some if manifolds are
+    /// asked for, and the touch is not one that was over before the end of the step. Panics if the
+    /// touch is of another step that had more points.
+    #[must_use]
+    pub fn points(&self, touch: &Touch) -> &'a [ManifoldPoint] {
+        touch.points_in(self.points)
+    }
 }
 
-#[derive(Default)]
-struct List {
-    touches: Vec<Touch>,
-    points: Vec<ManifoldPoint>,
+/// Touches and their points.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TouchList {
+    pub touches: Vec<Touch>,
+    pub points: Vec<ManifoldPoint>,
 }
 
-impl List {
-    fn points(&self, touch: &Touch) -> &[ManifoldPoint] {
-        &self.points[touch.first as usize..][..touch.points as usize]
+impl TouchList {
+    pub fn clear(&mut self) {
+        self.touches.clear();
+        self.points.clear();
     }
 
-    /// Appends a touch with its points, and gives its place.
-    fn push(&mut self, touch: &Touch, points: &[ManifoldPoint]) -> u32 {
+    /// Appends a touch with its points, and returns its place.
+    pub fn push(&mut self, touch: &Touch, points: &[ManifoldPoint]) -> u32 {
         let first = self.points.len() as u32;
-        self.points.extend_from_slice(&points[touch.first as usize..][..touch.points as usize]);
+        self.points.extend_from_slice(touch.points_in(points));
         self.touches.push(Touch { first, ..*touch });
         self.touches.len() as u32 - 1
-    }
-}
-
-impl Touches {
-    pub fn step(&self) -> Step<'_> {
-        Step { touches: &self.now.touches, began: &self.began, ended: &self.ended }
-    }
-
-    pub fn points(&self, touch: &Touch) -> &[ManifoldPoint] {
-        self.now.points(touch)
-    }
-
-    /// Begins a step.
-    pub fn begin(&mut self) {
-        std::mem::swap(&mut self.now, &mut self.last);
-        self.now.touches.clear();
-        self.now.points.clear();
-        self.began.clear();
-        self.ended.clear();
-    }
-
-    /// A touching pair whose boxes are apart.
-    pub fn end(&mut self, pair: Pair) {
-        self.ended.push(pair);
-    }
-
-    /// Takes the answers from the lanes, and for pairs that were not due from the last step.
-    pub fn gather(
-        &mut self,
-        states: &mut [PairState],
-        lanes: &[Lane],
-        is_due: impl Fn(&PairState) -> bool,
-    ) {
-        self.note_sources(states.len(), lanes);
-        for state in states {
-            let source = self.sources[state.index as usize];
-            let touch = if source.0 != NONE {
-                let lane = &lanes[source.0 as usize];
-                self.now.push(&lane.found[source.1 as usize].1, &lane.points)
-            } else if state.touch != NONE && !is_due(state) {
-                self.now.push(&self.last.touches[state.touch as usize], &self.last.points)
-            } else {
-                NONE
-            };
-            match (std::mem::replace(&mut state.touch, touch) == NONE, touch == NONE) {
-                (true, false) => self.began.push(state.pair),
-                (false, true) => self.ended.push(state.pair),
-                _ => {}
-            }
-        }
-        // Two ascending stretches: pairs of boxes that are gone, and those that are not.
-        self.ended.sort_unstable();
-    }
-
-    fn note_sources(&mut self, pairs: usize, lanes: &[Lane]) {
-        self.sources.clear();
-        self.sources.resize(pairs, (NONE, NONE));
-        for (number, lane) in lanes.iter().enumerate() {
-            for (place, (index, _)) in lane.found.iter().enumerate() {
-                self.sources[*index as usize] = (number as u32, place as u32);
-            }
-        }
     }
 }

@@ -76,7 +76,7 @@ fn pair(shapes: &[Shape], placing: Placing, rng: &mut Rng) -> ShapePair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jostle::narrow;
+    use jostle::narrow::{self, Placed};
 
     fn kinds() -> impl Iterator<Item = &'static ShapeKind> {
         ShapeKind::ALL.iter().filter(|kind| kind.triangles().is_none_or(|count| count < 2000))
@@ -86,7 +86,11 @@ mod tests {
         let pairs = scene.pairs.iter().map(|pair| {
             let ([a, b], [at_a, at_b]) = (scene.shapes_of(pair), &pair.frames[0]);
             let size = a.bounding_radius() + b.bounding_radius();
-            (pair.touches, narrow::contact(a, at_a, b, at_b).signed_distance() / size)
+            (
+                pair.touches,
+                narrow::contact(&Placed::new(a, *at_a), &Placed::new(b, *at_b)).signed_distance()
+                    / size,
+            )
         });
         pairs.collect()
     }

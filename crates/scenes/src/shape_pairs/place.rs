@@ -4,7 +4,7 @@ use super::random::{between, direction, rotation, small_turn, vector};
 use crate::Rng;
 use crate::math::power_of_two;
 use glam::{DQuat, DVec3};
-use jostle::narrow::{self, Motion};
+use jostle::narrow::{self, Motion, Placed};
 use jostle::shape::{Pose, Shape};
 
 /// How the pairs of a scene lie.
@@ -51,7 +51,7 @@ impl<'a> Place<'a> {
         let apart = direction(rng) * (1.5 * size);
         let mut place = Place { shapes, turns, center, touching: apart, normal: apart, size };
         let [a, b] = place.poses(apart);
-        let near = narrow::closest_points(shapes[0], &a, shapes[1], &b);
+        let near = narrow::closest_points(&Placed::new(shapes[0], a), &Placed::new(shapes[1], b));
         place.normal = near.normal;
         place.touching = apart - near.normal * near.distance;
         place

@@ -29,8 +29,8 @@ pub struct Truth {
 impl Truth {
     /// Asks the automatic choice, cold.
     pub fn of(pair: &View<'_>) -> Truth {
-        let ([a, b], [at_a, at_b]) = (pair.shapes, pair.poses);
-        let contact = narrow::contact(a, at_a, b, at_b);
+        let [a, b] = pair.placed();
+        let contact = narrow::contact(&a, &b);
         Truth { signed: (contact.signed_distance(), contact.bound), size: pair.size() }
     }
 
@@ -81,8 +81,8 @@ impl Truth {
 }
 
 fn touch_at(pair: &View<'_>, time: f64) -> bool {
-    let [a, b] = [0, 1].map(|side| pair.motions[side].pose_at(&pair.poses[side], time));
-    narrow::intersects(pair.shapes[0], &a, pair.shapes[1], &b).hit
+    let [a, b] = pair.moving();
+    narrow::intersects(&a.at(time), &b.at(time)).hit
 }
 
 #[cfg(test)]

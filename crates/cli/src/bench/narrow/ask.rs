@@ -1,7 +1,7 @@
 //! One question about one pair, in one way.
 
 use jostle::narrow::{
-    self, Contact, Ending, Impact, ImpactStatus, Method, Motion, Moving, Options, PairCache,
+    self, Contact, Ending, Impact, ImpactStatus, Method, Motion, Moving, PairCache, Placed, Query,
 };
 use jostle::shape::{Pose, Shape};
 use jostle_scenes::ShapeKind;
@@ -96,26 +96,25 @@ impl Way {
         if self.cached { "cached" } else { "cold" }
     }
 
-    /// Asks. The memory is not looked at by ways without one.
+    /// Asks. The pair's memory is not looked at by ways without one.
     #[inline]
-    pub fn ask(&self, pair: &View<'_>, cache: &mut PairCache) -> Answer {
+    pub fn ask(&self, pair: &View<'_>, query: &mut Query, cache: &mut PairCache) -> Answer {
         match self.cached {
-            true => self.ask_with(pair, cache),
-            false => self.ask_with(pair, &mut PairCache::unused()),
+            true => self.ask_with(pair, query, cache),
+            false => self.ask_with(pair, query, &mut PairCache::none()),
         }
     }
 
     #[inline]
-    fn ask_with(&self, pair: &View<'_>, cache: &mut PairCache) -> Answer {
-        let options = Options { method: self.method, ..Options::default() };
-        let ([a, b], [at_a, at_b]) = (pair.shapes, pair.poses);
+    fn ask_with(&self, pair: &View<'_>, query: &mut Query, cache: &mut PairCache) -> Answer {
+        let [a, b] = &pair.placed();
         let answer = match self.question {
             Question::Intersects => {
-                let found = narrow::intersects_cached(a, at_a, b, at_b, &options, cache);
+                let found = query.intersects(a, b, cache);
                 Answer { hit: found.hit, early: is_early(found.ending), ..Answer::default() }
             }
             Question::Distance => {
-                let found = narrow::closest_points_cached(a, at_a, b, at_b, &options, cache);
+                let found = query.closest_points(a, b, cache);
                 let signed = (found.distance > 0.0).then_some((found.distance, found.bound));
                 Answer {
                     hit: signed.is_none(),
@@ -125,11 +124,10 @@ impl Way {
                 }
             }
             Question::Contact => {
-                let found = narrow::contact_within_cached(a, at_a, b, at_b, 0.0, &options, cache);
-                Answer::of_contact(found.as_ref())
+                Answer::of_contact(query.contact_within(a, b, 0.0, cache).as_ref())
             }
             Question::Manifold => {
-                let found = narrow::manifold_cached(a, at_a, b, at_b, 0.0, &options, cache);
+                let found = query.manifold(a, b, 0.0, cache);
                 Answer::of_contact(found.as_ref().map(|manifold| &manifold.contact))
             }
             Question::Impact => return Answer::of_impact(pair.impact()),
@@ -172,14 +170,22 @@ impl View<'_> {
         self.shapes.iter().map(|shape| shape.bounding_radius()).sum()
     }
 
+    /// The shapes in their places.
+    #[inline]
+    pub fn placed(&self) -> [Placed<'_>; 2] {
+        [0, 1].map(|side| Placed::new(self.shapes[side], self.poses[side]))
+    }
+
+    /// The shapes with their motions.
+    pub fn moving(&self) -> [Moving<'_>; 2] {
+        let [a, b] = self.placed();
+        [Moving::new(a, self.motions[0]), Moving::new(b, self.motions[1])]
+    }
+
     /// When they first touch within one unit of time.
     pub fn impact(&self) -> Impact {
-        let moving = |side: usize| Moving {
-            shape: self.shapes[side],
-            pose: &self.poses[side],
-            motion: &self.motions[side],
-        };
-        narrow::time_of_impact(&moving(0), &moving(1), 1.0)
+        let [a, b] = self.moving();
+        narrow::time_of_impact(&a, &b, 1.0)
     }
 }
 

@@ -8,7 +8,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use jostle::narrow::PairCache;
+use jostle::narrow::{Options, PairCache, Query};
 use jostle_scenes::{PairScene, Placing, ShapeKind, Sorted};
 
 use crate::support::failure::Failure;
@@ -243,6 +243,7 @@ fn views(scene: &PairScene) -> impl Iterator<Item = (usize, View<'_>)> {
 /// One way with what it has done.
 struct Lane {
     way: Way,
+    query: Query,
     caches: Vec<PairCache>,
     /// How often a pass is repeated.
     rounds: usize,
@@ -258,6 +259,7 @@ impl Lane {
     fn new(way: Way, scene: &PairScene) -> Lane {
         Lane {
             way,
+            query: Query::new(Options::default().with_method(way.method)),
             caches: vec![PairCache::new(); scene.pairs.len()],
             rounds: 1,
             times: Vec::new(),
@@ -281,7 +283,7 @@ impl Lane {
     fn expected(&mut self, scene: &PairScene, queries: usize) -> Duration {
         let (start, mut asked) = (Instant::now(), 0.0f64);
         for (number, view) in views(scene).take(TRIALS) {
-            black_box(self.way.ask(&view, &mut self.caches[number]));
+            black_box(self.way.ask(&view, &mut self.query, &mut self.caches[number]));
             asked += 1.0;
             if start.elapsed() > TRIAL {
                 break;
@@ -295,7 +297,7 @@ impl Lane {
     fn answers(&mut self, scene: &PairScene) -> Vec<Answer> {
         let (way, start) = (self.way, Instant::now());
         self.caches.iter_mut().for_each(PairCache::clear);
-        let ask = |(number, view)| way.ask(&view, &mut self.caches[number]);
+        let ask = |(number, view)| way.ask(&view, &mut self.query, &mut self.caches[number]);
         let answers: Vec<Answer> = views(scene).map(ask).collect();
         let rounds = PASS.as_secs_f64() / start.elapsed().as_secs_f64().max(1e-7);
         self.rounds = rounds.clamp(1.0, 1000.0) as usize;
@@ -315,7 +317,7 @@ impl Lane {
                 self.caches.iter_mut().for_each(PairCache::clear);
             }
             for (number, view) in views(scene) {
-                black_box(way.ask(&view, &mut self.caches[number]));
+                black_box(way.ask(&view, &mut self.query, &mut self.caches[number]));
             }
         }
         let time = start.elapsed();

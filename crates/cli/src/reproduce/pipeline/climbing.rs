@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use jostle::narrow;
+use jostle::narrow::{self, Placed};
 use jostle::shape::{Hull, Shape, SupportSearch};
 use jostle_scenes::{PairScene, Placing, ShapeKind};
 
@@ -91,7 +91,7 @@ fn rebuilt(shapes: &[Shape], search: SupportSearch) -> Result<Vec<Shape>, Failur
 fn ask(scene: &PairScene) {
     for pair in &scene.pairs {
         let ([a, b], [at_a, at_b]) = (scene.shapes_of(pair), &pair.frames[0]);
-        black_box(narrow::intersects(a, at_a, b, at_b));
+        black_box(narrow::intersects(&Placed::new(a, *at_a), &Placed::new(b, *at_b)));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use jostle::shape::{Pose, Shape};
-use jostle::world::Dealing;
+use jostle::world::Schedule;
 use jostle::{Algorithm, Body, BodyId, Workers, World, available_threads};
 use jostle_scenes::median;
 
@@ -18,16 +18,16 @@ const CORES: usize = 4;
 /// The paper's speed-up, as a share of its cores.
 const EFFICIENCY: f64 = 4968.0 / 1391.0 / CORES as f64;
 
-const DEALINGS: [(&str, Dealing); 3] = [
-    ("blocks", Dealing::Blocks),
-    ("alternating", Dealing::Alternating),
-    ("stealing", Dealing::Stealing),
+const DEALINGS: [(&str, Schedule); 3] = [
+    ("blocks", Schedule::Blocks),
+    ("alternating", Schedule::Alternating),
+    ("stealing", Schedule::Stealing),
 ];
 
 /// The deal is even, and several workers share the time.
 pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let threads = available_threads().max(2);
-    let mut worlds = vec![("one worker", crowd(Workers::one(), Dealing::Blocks)?)];
+    let mut worlds = vec![("one worker", crowd(Workers::one(), Schedule::Blocks)?)];
     for (name, dealing) in DEALINGS {
         worlds.push((name, crowd(Workers::new(threads)?, dealing)?));
     }
@@ -65,9 +65,9 @@ pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 /// Objects in a crowd: boxes, balls and capsules, each in reach of a dozen others.
-fn crowd(workers: Workers, dealing: Dealing) -> Result<(World, Vec<BodyId>), Failure> {
+fn crowd(workers: Workers, dealing: Schedule) -> Result<(World, Vec<BodyId>), Failure> {
     let mut world = World::with_workers(Algorithm::Auto, workers);
-    world.set_dealing(dealing);
+    world.set_schedule(dealing);
     let shape = |k: usize| match k % 3 {
         0 => Shape::sphere(0.9),
         1 => Shape::cuboid(DVec3::splat(0.7)),
@@ -100,14 +100,14 @@ fn step(world: &mut World, ids: &[BodyId], frame: usize) -> Result<f64, Failure>
 /// The busiest worker's pairs by the mean, for objects that all meet.
 fn evenness() -> Result<f64, Failure> {
     let mut world = World::with_workers(Algorithm::Auto, Workers::new(CORES)?);
-    world.set_dealing(Dealing::Alternating);
+    world.set_schedule(Schedule::Alternating);
     let ball = Shape::sphere(1.0).map_err(Failure::input)?;
     let at = |k: usize| Pose::from_translation(DVec3::X * 1e-4 * k as f64).expect("a legal pose");
     let bodies = (0..1000).map(|k| Body::new(ball.clone(), at(k))).collect();
     world.insert_all(bodies).map_err(Failure::input)?;
     world.step()?;
-    let work = world.stats().work.iter().map(|work| work.pairs as f64);
-    let mean = work.clone().sum::<f64>() / world.stats().work.len() as f64;
+    let work = world.stats().workers.iter().map(|work| work.pairs as f64);
+    let mean = work.clone().sum::<f64>() / world.stats().workers.len() as f64;
     Ok(work.fold(0.0, f64::max) / mean)
 }
 
@@ -120,7 +120,7 @@ fn write(
     let mut rows = Vec::new();
     for ((name, (world, _)), time) in worlds.iter().zip(medians) {
         let workers = if *name == "one worker" { 1 } else { threads };
-        let most = world.stats().work.iter().map(|work| work.pairs).max().unwrap_or(0);
+        let most = world.stats().workers.iter().map(|work| work.pairs).max().unwrap_or(0);
         let cells = [workers, world.stats().tested, most].map(|count| count.to_string());
         let speed_up = format!("{:.2}", medians[0] / time);
         rows.push(

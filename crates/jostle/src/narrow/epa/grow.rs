@@ -1,6 +1,6 @@
 //! Growing: the nearest face, the horizon of a new corner, and the cone over it.
 
-use super::{BLOCK, Block, Bounds, HorizonEdge, Limits, Links, Polytope, State, plane};
+use super::polytope::{BLOCK, Block, Bounds, HorizonEdge, Limits, Links, Polytope, State, plane};
 use crate::narrow::gjk::{Difference, End};
 use crate::narrow::simplex::Corner;
 use glam::DVec3;

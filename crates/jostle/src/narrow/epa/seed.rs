@@ -1,6 +1,6 @@
 //! The first tetrahedron, from whatever simplex there is.
 
-use super::{Limits, Outcome, Polytope};
+use super::polytope::{Limits, Outcome, Polytope};
 use crate::narrow::gjk::{Difference, End};
 use crate::narrow::simplex::{Corner, Simplex};
 use glam::DVec3;

@@ -27,7 +27,7 @@
 //! grow to 240 faces, 1.4 times; keeping a direction with each room, so that only motion along it
 //! counts, gained nothing.
 
-use super::{BLOCK, Block, Limits, Links, Outcome, Polytope, State, plane};
+use super::polytope::{BLOCK, Block, Limits, Links, Outcome, Polytope, State, plane};
 use crate::narrow::gjk::{Difference, End};
 use crate::narrow::simplex::Corner;
 use glam::DVec3;

@@ -1,0 +1,6 @@
+//! [`BodyId`]: names a body.
+
+use crate::id::BoxId;
+
+/// Names a body: the id of its box.
+pub type BodyId = BoxId;

@@ -1,0 +1,75 @@
+//! [`Touches`]: the results of all workers, put into the order of pairs, and the events.
+
+use super::pairs::{NONE, PairState};
+use super::results::WorkerResults;
+use super::touch::{Step, TouchList};
+use crate::pair::Pair;
+
+/// The touches of this step and the last one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Touches {
+    now: TouchList,
+    last: TouchList,
+    began: Vec<Pair>,
+    ended: Vec<Pair>,
+    /// For each pair the worker and the place in its results of its answer.
+    sources: Vec<(u32, u32)>,
+}
+
+impl Touches {
+    pub fn step(&self) -> Step<'_> {
+        let Touches { now, began, ended, .. } = self;
+        Step { touches: &now.touches, began, ended, points: &now.points }
+    }
+
+    /// Begins a step.
+    pub fn begin(&mut self) {
+        std::mem::swap(&mut self.now, &mut self.last);
+        self.now.clear();
+        self.began.clear();
+        self.ended.clear();
+    }
+
+    /// A touching pair whose boxes are apart.
+    pub fn end(&mut self, pair: Pair) {
+        self.ended.push(pair);
+    }
+
+    /// Takes the answers from the workers, and for pairs that were not due from the last step.
+    pub fn merge(
+        &mut self,
+        states: &mut [PairState],
+        results: &[WorkerResults],
+        is_due: impl Fn(&PairState) -> bool,
+    ) {
+        self.note_sources(states.len(), results);
+        for state in states {
+            let source = self.sources[state.index as usize];
+            let touch = if source.0 != NONE {
+                let worker = &results[source.0 as usize];
+                self.now.push(&worker.found[source.1 as usize].1, &worker.points)
+            } else if state.touch != NONE && !is_due(state) {
+                self.now.push(&self.last.touches[state.touch as usize], &self.last.points)
+            } else {
+                NONE
+            };
+            match (std::mem::replace(&mut state.touch, touch) == NONE, touch == NONE) {
+                (true, false) => self.began.push(state.pair),
+                (false, true) => self.ended.push(state.pair),
+                _ => {}
+            }
+        }
+        // Two ascending runs: pairs of boxes that are gone, and those that are not.
+        self.ended.sort_unstable();
+    }
+
+    fn note_sources(&mut self, pairs: usize, results: &[WorkerResults]) {
+        self.sources.clear();
+        self.sources.resize(pairs, (NONE, NONE));
+        for (number, worker) in results.iter().enumerate() {
+            for (place, (index, _)) in worker.found.iter().enumerate() {
+                self.sources[*index as usize] = (number as u32, place as u32);
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! [`PairTest`]: the narrow phase on one pair.
+
+use super::bodies::Bodies;
+use super::pairs::PairState;
+use super::results::WorkerResults;
+use super::sweep::SPAN;
+use super::touch::Touch;
+use crate::narrow::{Contact, Impact, ImpactStatus, PairCache};
+use crate::shape::Shape;
+
+/// What is found out about pairs that touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Detail {
+    /// Depth, normal and a point on either body.
+    #[default]
+    Contact,
+    /// A contact manifold of up to four points as well.
+    Manifold,
+}
+
+/// What all pairs of a step share.
+pub(super) struct PairTest<'a> {
+    pub bodies: &'a Bodies,
+    pub detail: Detail,
+    pub continuous: bool,
+}
+
+/// Returns true if a pair has to be tested again.
+#[inline]
+pub(super) fn is_due(bodies: &Bodies, state: &PairState) -> bool {
+    let (a, b) = (state.pair.a().index(), state.pair.b().index());
+    state.fresh | bodies.active[a] | bodies.active[b]
+}
+
+impl PairTest<'_> {
+    pub fn is_due(&self, state: &PairState) -> bool {
+        is_due(self.bodies, state)
+    }
+
+    pub fn shapes(&self, state: &PairState) -> (&Shape, &Shape) {
+        let shapes = &self.bodies.shapes;
+        (&shapes[state.pair.a().index()], &shapes[state.pair.b().index()])
+    }
+
+    /// Tests one pair and writes its touch, if there is one, into the worker's results.
+    pub fn answer(&self, state: &mut PairState, own: &mut WorkerResults) {
+        own.stats.pairs += 1;
+        let was_apart = !state.rests;
+        let first = own.points.len();
+        let now = self.contact_now(state, own);
+        state.rests = now.is_some();
+        let meets = self.continuous && was_apart;
+        let on_the_way = if meets { self.meeting(state, &now, own) } else { None };
+        let (time, contact) = match (on_the_way, now) {
+            (Some((time, contact)), _) => (time, contact),
+            (None, Some(contact)) => (1.0, contact),
+            (None, None) => return,
+        };
+        let (first, points) = (first as u32, (own.points.len() - first) as u32);
+        let touch = Touch { pair: state.pair, time, contact, first, points };
+        own.found.push((state.index, touch));
+    }
+
+    /// The contact where the bodies are now.
+    fn contact_now(&self, state: &mut PairState, own: &mut WorkerResults) -> Option<Contact> {
+        let [a, b] = [state.pair.a(), state.pair.b()].map(|id| self.bodies.placed(id.index()));
+        let mut none = PairCache::none();
+        let cache = state.cache.as_deref_mut().unwrap_or(&mut none);
+        match self.detail {
+            Detail::Contact => own.query.contact_within(&a, &b, 0.0, cache),
+            Detail::Manifold => {
+                let manifold = own.query.manifold(&a, &b, 0.0, cache)?;
+                own.points.extend_from_slice(manifold.points());
+                Some(manifold.contact)
+            }
+        }
+    }
+
+    /// When and how bodies that were apart met on their way, as a share of the step.
+    fn meeting(
+        &self,
+        state: &PairState,
+        now: &Option<Contact>,
+        own: &mut WorkerResults,
+    ) -> Option<(f64, Contact)> {
+        let [a, b] = [state.pair.a(), state.pair.b()].map(|id| self.bodies.sweep(id.index()));
+        if a.motion() == b.motion() && !a.turns() {
+            return None;
+        }
+        let (shape_a, shape_b) = self.shapes(state);
+        own.impact.clear();
+        let Impact { time, status, contact, .. } =
+            own.query.time_of_impact(&a.moving(shape_a), &b.moving(shape_b), SPAN, &mut own.impact);
+        let turns = a.turns() || b.turns();
+        let closes = turns || (a.linear - b.linear).dot(contact.normal) > 0.0;
+        match status {
+            ImpactStatus::Hit => Some(((time / SPAN).min(1.0), contact)),
+            // Nothing is known after that time: calling it a touch is the safe side.
+            ImpactStatus::StepLimit => Some(((time / SPAN).min(1.0), contact)),
+            // So near at the start that the search cannot tell it from a touch: what closes in,
+            // meets.
+            ImpactStatus::AtStart if now.is_none() && closes => Some((0.0, contact)),
+            ImpactStatus::AtStart | ImpactStatus::Miss => None,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! [`WorldStats`]: what a step did and how long it took.
+
+use std::time::Duration;
+
+use super::results::WorkerStats;
+
+/// What a step did and how long its parts took. Counts are exact and repeatable, except for
+/// how the work is shared among workers; times are not.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct WorldStats {
+    /// Pairs of boxes that overlap.
+    pub pairs: usize,
+    /// Pairs that the narrow phase was asked about; the others had not moved.
+    pub tested: usize,
+    /// Computing new boxes.
+    pub boxes: Duration,
+    /// The broad phase and its events.
+    pub broad: Duration,
+    /// The narrow phase alone, from the scheduling to the last answer.
+    pub narrow: Duration,
+    /// Keeping pair states, and putting the answers into order.
+    pub merge: Duration,
+    /// What each worker did.
+    pub workers: Vec<WorkerStats>,
+}
