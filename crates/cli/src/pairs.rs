@@ -1,50 +1,60 @@
 //! `jostle pairs`: the overlapping pairs of the boxes in a file.
 
-use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::io::{Write, stderr, stdout};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jostle::{Algorithm, Detector};
-use jostle_scenes::{Invalid, pair_hash};
+use jostle_scenes::{Invalid, PairWriter, pair_hash};
 use serde_json::{Value, json};
 
 use crate::support::failure::Failure;
-use crate::support::feed::Feed;
+use crate::support::feed::{Feed, STANDARD};
 use crate::support::interrupt;
 use crate::support::names;
-use crate::support::pair_file::PairFile;
 use crate::support::progress::Progress;
-use crate::support::text::{count_of, grouped, milliseconds, rounded_ms};
+use crate::support::text::{count_of, grouped, milliseconds, rounded_ms, wrapped};
 
-/// At most so many skipped rows of a frame are named.
+/// At most this many skipped rows of a frame are named.
 const NAMED_ROWS: usize = 10;
 
-const ABOUT: &str = "\
-With --json, one object per frame: frame, boxes, pairs, began, ended, sha256, algorithm, threads,
-ms (the broad phase's update alone), step_ms (with events); skipped with --skip-invalid, and
-with_boxes with --with. sha256 is over the pairs (a < b) sorted ascending, as little-endian u32
-couples. Pairs are rows of IN, counted from 0; with --with B, a row of IN and a row of B.
+/// Up to this many pairs of a frame are printed; of more, only their number.
+const FEW_PAIRS: usize = 20;
 
-The output file is .npy (uint32, columns a, b) or .csv, by its ending. For a sequence there is a
-column in front: frame, a, b.
+const ABOUT: &str = "\
+Boxes are read from .npy or .npz arrays of float16, float32, float64 or integers, of shape (n, 6) or
+(n, 2, 3), in 2D (n, 4) or (n, 2, 2), each with or without frames in front, in C or Fortran order;
+or from text (.csv, .tsv, .txt) with six or four numbers a line. What is no float32 is rounded
+outward. IN may be -, standard input: an .npy array or text.
+
+The pairs of a frame are printed if they are 20 or fewer. With --json, one object per frame: frame,
+boxes, pairs, began, ended, sha256, algorithm, threads, ms (the broad phase's update alone), step_ms
+(with events); skipped with --skip-invalid, and with_boxes with --with. sha256 is over the pairs
+(a < b) sorted ascending, as little-endian u32 couples. Pairs are rows of IN, counted from 0; with
+--with B, a row of IN and a row of B.
+
+The output file is .npy (uint32, columns a, b) or .csv, by its ending; - is .csv on standard output
+and nothing else there. For a sequence there is a column in front: frame, a, b.
 
 Examples:
   jostle pairs boxes.npy
   jostle pairs sequence.npy --json --algorithm sort-sweep
   jostle pairs robot.npy --with shelf.csv -o hits.csv
-  jostle pairs scan.csv --skip-invalid -o pairs.npy";
+  jostle pairs scan.csv --skip-invalid -o pairs.npy
+  gunzip -c boxes.npy.gz | jostle pairs - -o - | sort -t, -k2n";
 
 /// Finds the overlapping pairs of the boxes in a file, frame by frame
 #[derive(Args)]
 #[command(after_help = ABOUT)]
 pub struct PairsArgs {
-    /// Boxes: .npy of shape (n, 6) or (frames, n, 6), or .csv; min x y z, max x y z
+    /// A file of boxes; - reads standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// Pairs between the boxes of IN and those of this file, and none within a file
     #[arg(long, value_name = "B")]
     with: Option<PathBuf>,
-    /// Writes the pairs to this file, .npy or .csv
+    /// Writes the pairs to this file, .npy or .csv; - writes them to standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// The algorithm, by name
@@ -56,6 +66,9 @@ pub struct PairsArgs {
     /// Prints one JSON object per frame
     #[arg(long)]
     json: bool,
+    /// Prints the pairs' SHA-256 as well; JSON always has it
+    #[arg(long)]
+    hash: bool,
     /// Goes on without rows that are no boxes (NaN, min > max), and reports them
     #[arg(long)]
     skip_invalid: bool,
@@ -64,19 +77,41 @@ pub struct PairsArgs {
     limit: Option<usize>,
 }
 
+impl PairsArgs {
+    /// Returns true if standard output belongs to the pairs alone.
+    fn pairs_to_stdout(&self) -> bool {
+        self.output.as_deref() == Some(Path::new(STANDARD))
+    }
+
+    /// Prints what is for people: where the pairs are not.
+    fn print(&self, text: &str) -> Result<(), Failure> {
+        match self.pairs_to_stdout() {
+            // A closed stderr is no reason to stop.
+            true => Ok(stderr().write_all(text.as_bytes()).unwrap_or_default()),
+            false => Ok(stdout().write_all(text.as_bytes())?),
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &PairsArgs) -> Result<(), Failure> {
+    if args.json && args.pairs_to_stdout() {
+        return Err(Failure::input("--json and -o - both need standard output; give -o a file"));
+    }
     let mut feed = open(args)?;
     let sequence = feed.is_sequence();
     let mut file = match &args.output {
-        Some(path) => Some(PairFile::create(path, sequence)?),
+        Some(path) => Some(PairWriter::create(path, sequence)?),
         None => None,
     };
     let mut detector = Detector::with_workers(args.algorithm, names::workers(args.threads)?);
     if let Some(limit) = args.limit {
         detector.set_pair_limit(limit);
     }
-    let progress = Progress::beside_output(feed.frames(), "pairs");
+    let progress = Progress::with_printing(feed.frames(), "pairs");
+    if sequence && !args.json {
+        args.print(&head(&feed))?;
+    }
     let (mut pairs, mut done) = (Vec::new(), 0);
     while let Some(frame) = feed.advance(detector.boxes_mut())? {
         detector.step().map_err(|error| at_frame(&feed, frame, error))?;
@@ -85,9 +120,12 @@ pub fn run(args: &PairsArgs) -> Result<(), Failure> {
         let offset = if args.with.is_some() { feed.first_boxes() as u32 } else { 0 };
         pairs.iter_mut().for_each(|pair| pair.1 -= offset);
         if let Some(file) = &mut file {
-            file.frame(frame, &pairs)?;
+            file.write_frame(frame, pairs.iter().copied())?;
         }
-        print_frame(args, &feed, frame, &detector, &pairs)?;
+        match args.json {
+            true => writeln!(stdout(), "{}", object(args, &feed, frame, &detector, &pairs))?,
+            false => args.print(&told(args, &feed, frame, &detector, &pairs))?,
+        }
         progress.step();
         done = frame + 1;
         if interrupt::requested() {
@@ -108,7 +146,7 @@ fn open(args: &PairsArgs) -> Result<Feed, Failure> {
 
 fn finish(
     feed: &Feed,
-    file: Option<PairFile>,
+    file: Option<PairWriter>,
     args: &PairsArgs,
     detector: &Detector,
     done: usize,
@@ -121,7 +159,7 @@ fn finish(
         return Err(Failure::Stopped(message));
     }
     if let (false, Some(reason)) = (args.json, detector.reason()) {
-        writeln!(stdout(), "chosen {reason}")?;
+        args.print(&wrapped("chosen ", &reason))?;
     }
     Ok(())
 }
@@ -144,35 +182,73 @@ fn report_skipped(feed: &Feed, frame: usize, sequence: bool) {
         let _ = writeln!(stderr, "{path}: {at}row {} skipped: {}", row.row, row.fault);
     }
     if skipped.len() > NAMED_ROWS {
-        let more = skipped.len() - NAMED_ROWS;
-        let _ = writeln!(stderr, "frame {frame}: {more} more rows skipped");
+        let more = count_of((skipped.len() - NAMED_ROWS) as u64, "more row", "more rows");
+        let _ = writeln!(stderr, "frame {frame}: {more} skipped");
     }
 }
 
-fn print_frame(
+/// What stands above the frames of a sequence.
+fn head(feed: &Feed) -> String {
+    let frames = match feed.frames() {
+        0 => "no frames".into(),
+        frames => count_of(frames as u64, "frame", "frames"),
+    };
+    let boxes = count_of(feed.boxes() as u64, "box", "boxes");
+    let mut text = wrapped("", &format!("{}: {frames} of {boxes}", feed.name()));
+    if feed.frames() > 0 {
+        text += &row(&["frame", "boxes", "pairs", "began", "ended", "update ms", "step ms"]);
+    }
+    text
+}
+
+/// A row of the table of frames.
+fn row(cells: &[&str; 7]) -> String {
+    let widths = [8, 13, 15, 13, 13, 12, 12];
+    let mut text = String::new();
+    for (cell, width) in cells.iter().zip(widths) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{cell:>width$}");
+    }
+    text + "\n"
+}
+
+/// One frame: a row of the table, or a sentence if it is the only one; its pairs, if they are few.
+fn told(
     args: &PairsArgs,
     feed: &Feed,
     frame: usize,
     detector: &Detector,
     pairs: &[(u32, u32)],
-) -> Result<(), Failure> {
-    let hash = pair_hash(pairs.iter().copied());
-    if args.json {
-        let object = object(args, feed, frame, detector, (pairs.len(), hash));
-        return Ok(writeln!(stdout(), "{object}")?);
-    }
+) -> String {
     let (events, time) = (detector.events(), detector.step_time());
-    writeln!(
-        stdout(),
-        "frame {frame}: {}, {} ({} began, {} ended) in {:.2} ms, {:.2} ms with events, sha256 {hash}",
-        count_of(detector.boxes().len() as u64, "box", "boxes"),
-        count_of(pairs.len() as u64, "pair", "pairs"),
-        grouped(events.began.len() as u64),
-        grouped(events.ended.len() as u64),
-        milliseconds(time.update),
-        milliseconds(time.step),
-    )?;
-    Ok(())
+    let number = |count: usize| grouped(count as u64);
+    let times = [time.update, time.step].map(|time| format!("{:.2}", milliseconds(time)));
+    let few = pairs.len() <= FEW_PAIRS && !args.pairs_to_stdout();
+    let mut text = String::new();
+    if feed.is_sequence() {
+        let counts = [detector.boxes().len(), pairs.len(), events.began.len(), events.ended.len()];
+        let [boxes, found, began, ended] = counts.map(number);
+        text += &row(&[&number(frame), &boxes, &found, &began, &ended, &times[0], &times[1]]);
+        if few && !pairs.is_empty() {
+            let list: Vec<String> = pairs.iter().map(|(a, b)| format!("{a}\u{a0}{b}")).collect();
+            text += &wrapped("          ", &list.join(", ")).replace('\u{a0}', " ");
+        }
+    } else {
+        let boxes = count_of(detector.boxes().len() as u64, "box", "boxes");
+        let found = count_of(pairs.len() as u64, "pair", "pairs");
+        let (name, [update, step]) = (feed.name(), times);
+        let sentence = format!("{boxes}, {found} in {update} ms ({step} ms with events)");
+        text += &wrapped("", &format!("{name}: {sentence}"));
+        if few {
+            text.extend(pairs.iter().map(|(a, b)| format!("{a} {b}\n")));
+        } else if args.output.is_none() {
+            text += "more than are printed: -o pairs.csv writes them, --json counts them\n";
+        }
+    }
+    if args.hash {
+        text += &format!("sha256 {}\n", pair_hash(pairs.iter().copied()));
+    }
+    text
 }
 
 fn object(
@@ -180,16 +256,16 @@ fn object(
     feed: &Feed,
     frame: usize,
     detector: &Detector,
-    (pairs, hash): (usize, String),
+    pairs: &[(u32, u32)],
 ) -> Value {
     let (events, time) = (detector.events(), detector.step_time());
     let mut object = json!({
         "frame": frame,
         "boxes": detector.boxes().len(),
-        "pairs": pairs,
+        "pairs": pairs.len(),
         "began": events.began.len(),
         "ended": events.ended.len(),
-        "sha256": hash,
+        "sha256": pair_hash(pairs.iter().copied()),
         "algorithm": args.algorithm.name(),
         "threads": detector.threads(),
         "ms": rounded_ms(milliseconds(time.update)),

@@ -1,7 +1,7 @@
 //! `jostle scene`: writes a moving scene to a file, frame by frame.
 
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jostle_scenes::{FrameWriter, ParamInfo, Scene};
@@ -11,7 +11,7 @@ use crate::support::interrupt;
 use crate::support::names;
 use crate::support::progress::Progress;
 use crate::support::source;
-use crate::support::text::grouped;
+use crate::support::text::count_of;
 
 const EXAMPLES: &str = "\
 The same name, numbers and parameters give the same bytes on every machine.
@@ -19,6 +19,7 @@ The same name, numbers and parameters give the same bytes on every machine.
 Examples:
   jostle scene --list
   jostle scene uniform --n 100000 --frames 3 --seed 7 -o world.npy
+  jostle scene uniform --n 1000 -o - | jostle pairs -
   jostle scene uniform --n 5000 --set density=0.35 -o dense.npy
   jostle scene worst --set kind=giant --n 1000 -o giant.npy";
 
@@ -44,7 +45,8 @@ pub struct SceneArgs {
     /// A parameter of the scene
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// The file: .npy of shape (frames, n, 6), or .csv for one frame [default: NAME.npy]
+    /// The file: .npy of shape (frames, n, 6), or .csv for one frame; - writes .npy to standard
+    /// output [default: NAME.npy]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 }
@@ -71,12 +73,16 @@ pub fn run(args: &SceneArgs) -> Result<(), Failure> {
     let written = writer.frames_written();
     writer.finish()?;
     drop(progress);
-    let boxes = grouped(args.n as u64);
-    let report = format!("{}: {written} frames of {boxes} boxes", path.display());
+    let frames = count_of(written as u64, "frame", "frames");
+    let boxes = count_of(args.n as u64, "box", "boxes");
+    let report = format!("{}: {frames} of {boxes}", path.display());
     if written < args.frames {
         return Err(Failure::Stopped(format!("{report}, of {} frames wanted", args.frames)));
     }
-    writeln!(stdout(), "{report}")?;
+    // The scene itself may go to standard output.
+    if path != Path::new("-") {
+        writeln!(stdout(), "{report}")?;
+    }
     Ok(())
 }
 

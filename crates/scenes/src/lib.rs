@@ -2,7 +2,7 @@
 //!
 //! [`Scene`] makes worlds of boxes that are the same bytes on every machine: own random
 //! generator, only operations whose every bit IEEE 754 fixes, one thread. [`FrameReader`] and
-//! [`FrameWriter`] read and write sequences of frames as `.npy` or `.csv`, one frame at a time.
+//! [`FrameWriter`] read and write sequences of frames, one frame at a time.
 //! [`PairScene`] makes pairs of shapes for the narrow phase.
 //!
 //! ```
@@ -29,8 +29,8 @@ mod shape_pairs;
 
 pub use catalog::{ParamInfo, SceneError, SceneInfo};
 pub use io::{
-    FileError, FileFault, FrameReader, FrameWriter, Invalid, SkippedRow, read_boxes, read_pairs,
-    write_boxes, write_pairs,
+    FileError, FileFault, FrameReader, FrameWriter, Invalid, OutputFile, PairWriter, SkippedRow,
+    read_boxes, read_pairs, write_boxes, write_pairs,
 };
 pub use measure::{Sorted, median, pair_hash};
 pub use rng::Rng;

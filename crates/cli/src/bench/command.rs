@@ -1,22 +1,24 @@
 //! The command line of `jostle bench`.
 
 use std::io::{Write, stderr, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use jostle::{Algorithm, available_threads};
+use jostle_scenes::OutputFile;
 use serde_json::Value;
 
 use super::narrow::command::{self as narrow, NarrowArgs};
 use super::predict::frame_time;
 use super::{Course, Entrant, Measured, measure, picture, report};
 use crate::support::failure::Failure;
+use crate::support::feed::STANDARD;
 use crate::support::files;
 use crate::support::interrupt;
 use crate::support::names::{self, Choice};
 use crate::support::source;
-use crate::support::text::grouped;
+use crate::support::text::{count_of, grouped};
 
 const EXAMPLES: &str = "\
 Lists are separated by commas. All algorithms see each frame before the next one comes; they must
@@ -101,6 +103,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
     let entrants = entrants(args)?;
     let courses = courses(args)?;
+    let outputs = Outputs::create(args)?;
     let mut rows = Vec::new();
     for course in &courses {
         let measured = run_course(args, course, &entrants)?;
@@ -111,7 +114,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         }
     }
     let objects: Vec<Value> = rows.iter().map(report::object).collect();
-    write_files(args, &report::KEYS, &objects, || picture::draw(&rows))?;
+    outputs.write(&report::KEYS, &objects, || picture::draw(&rows))?;
     if interrupt::requested() {
         let message = format!("after {} rows, the last ones over fewer frames", rows.len());
         return Err(Failure::Stopped(message));
@@ -136,6 +139,10 @@ fn entrants(args: &BenchArgs) -> Result<Vec<Entrant>, Failure> {
 /// Scene by scene, smaller sizes first; a wrong name is found before anything runs.
 fn courses(args: &BenchArgs) -> Result<Vec<Course>, Failure> {
     if let Some(path) = &args.input {
+        if path == Path::new(STANDARD) {
+            let message = "bench reads its boxes more than once; give a file, not standard input";
+            return Err(Failure::input(message));
+        }
         return Ok(vec![Course::File(path.clone())]);
     }
     let mut sizes = args.n.clone();
@@ -179,7 +186,8 @@ fn say_left_out(algorithm: Algorithm, n: usize, time: Duration) {
     // A closed stderr is no reason to stop.
     let _ = writeln!(
         stderr(),
-        "left out: {algorithm} on {} boxes, about {:.1} s a frame expected; --force or a larger --budget runs it",
+        "left out: {algorithm} on {} boxes, about {:.1} s a frame expected; \
+         --force or a larger --budget runs it",
         grouped(n as u64),
         time.as_secs_f64()
     );
@@ -194,9 +202,15 @@ fn print_course(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
         return Ok(());
     }
     let Some(first) = rows.first() else { return Ok(()) };
-    let (n, pairs) = (grouped(first.n as u64), grouped(first.pairs() as u64));
     let frames = rows.iter().map(|row| row.samples.len() + 1).max().unwrap_or(0);
-    writeln!(out, "{}, {n} boxes, {frames} frames, {pairs} pairs in the last", first.scene)?;
+    writeln!(
+        out,
+        "{}, {}, {}, {} in the last",
+        first.scene,
+        count_of(first.n as u64, "box", "boxes"),
+        count_of(frames as u64, "frame", "frames"),
+        count_of(first.pairs() as u64, "pair", "pairs")
+    )?;
     write!(out, "{}", report::course_table(rows))?;
     for row in rows {
         if let Some(reason) = &row.reason {
@@ -207,23 +221,39 @@ fn print_course(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the rows, as the JSON has them, and their picture where they are wanted.
-pub(super) fn write_files(
-    args: &BenchArgs,
-    keys: &[&str],
-    rows: &[Value],
-    draw: impl FnOnce() -> Result<String, Failure>,
-) -> Result<(), Failure> {
-    if let Some(path) = &args.csv {
-        let lines: Vec<Vec<String>> = rows.iter().map(|row| report::cells(row, keys)).collect();
-        let header: Vec<String> = keys.iter().map(|&key| key.to_owned()).collect();
-        files::write_csv(path, &header, &lines)?;
+/// The files that are wanted, begun before anything is measured.
+pub(super) struct Outputs {
+    csv: Option<OutputFile>,
+    plot: Option<OutputFile>,
+}
+
+impl Outputs {
+    pub(super) fn create(args: &BenchArgs) -> Result<Outputs, Failure> {
+        let csv = args.csv.as_deref().map(files::create).transpose()?;
+        let plot = args.plot.as_deref().map(files::create_picture).transpose()?;
+        Ok(Outputs { csv, plot })
     }
-    if let Some(path) = &args.plot {
-        if rows.is_empty() {
-            return Err(Failure::input("nothing was measured, so there is nothing to plot"));
+
+    /// Writes the rows, as the JSON has them, and their picture; both files appear, or neither.
+    pub(super) fn write(
+        mut self,
+        keys: &[&str],
+        rows: &[Value],
+        draw: impl FnOnce() -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
+        if let Some(file) = &mut self.csv {
+            let lines: Vec<Vec<String>> = rows.iter().map(|row| report::cells(row, keys)).collect();
+            file.put(files::csv_text(keys, &lines)?.as_bytes())?;
         }
-        files::write_text(path, &draw()?)?;
+        if let Some(file) = &mut self.plot {
+            if rows.is_empty() {
+                return Err(Failure::input("nothing was measured, so there is nothing to plot"));
+            }
+            file.put(draw()?.as_bytes())?;
+        }
+        for file in [self.csv, self.plot].into_iter().flatten() {
+            file.finish()?;
+        }
+        Ok(())
     }
-    Ok(())
 }

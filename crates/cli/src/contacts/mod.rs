@@ -2,19 +2,19 @@
 //!
 //! One query a line, one answer a line. A line that cannot be read is told on stderr by its number,
 //! and the rest goes on; the exit code then says that something was wrong. One line at a time is in
-//! memory, so a file may be of any length.
+//! memory, so a file may be of any length, but a line may not.
 
 mod answer;
 mod query;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write, stderr, stdout};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use jostle_scenes::OutputFile;
 
 use crate::support::failure::Failure;
-use crate::support::files::OutputFile;
 use crate::support::interrupt;
 use crate::support::text::count_of;
 use query::Query;
@@ -60,6 +60,9 @@ pub struct ContactsArgs {
     #[arg(long)]
     json: bool,
 }
+
+/// A hull of some fifty thousand points still fits in a line; what does not is no line of queries.
+const LONGEST_LINE: u64 = 4 << 20;
 
 /// How many lines were answered and how many refused.
 #[derive(Default)]
@@ -127,10 +130,18 @@ fn answer_all(
     let (mut tally, mut line, mut number) = (Tally::default(), Vec::new(), 0u64);
     while !interrupt::requested() {
         line.clear();
-        if input.read_until(b'\n', &mut line).map_err(|error| unreadable(path, error))? == 0 {
+        let mut limited = (&mut input).take(LONGEST_LINE + 1);
+        let got = limited.read_until(b'\n', &mut line).map_err(|error| unreadable(path, error))?;
+        if got == 0 {
             break;
         }
         number += 1;
+        if got as u64 > LONGEST_LINE {
+            let name = path.display();
+            return Err(Failure::Input(format!(
+                "{name}: line {number} is longer than 4 MiB; write one query a line"
+            )));
+        }
         // Some programs put a byte order mark at the beginning of a file.
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
         if text.is_empty() {

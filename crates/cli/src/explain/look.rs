@@ -23,7 +23,7 @@ pub struct AxisLook {
 }
 
 impl AxisLook {
-    /// True where all centres agree: sweeping along it separates nothing.
+    /// Returns true if all centres agree: sweeping along it separates nothing.
     pub fn is_flat(&self) -> bool {
         self.spread == 0.0
     }

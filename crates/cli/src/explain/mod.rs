@@ -12,7 +12,7 @@ use crate::support::interrupt;
 use crate::support::names;
 use crate::support::progress::Progress;
 use crate::support::source::SourceArgs;
-use crate::support::text::{brief, count_of, grouped, milliseconds, rounded_ms};
+use crate::support::text::{brief, count_of, grouped, milliseconds, rounded_ms, wrapped};
 
 mod look;
 
@@ -24,13 +24,13 @@ const FRAMES: usize = 10;
 /// How many of the boxes with the most pairs are named.
 const WORST: usize = 5;
 
-/// Above so many pairs they are estimated, not counted.
+/// Above this many pairs they are estimated, not counted.
 const MOST_PAIRS: usize = 50_000_000;
 
-/// The largest box is far larger than the rest when it is so many times the median.
+/// The largest box is far larger than the rest if it is this many times the median.
 const LARGE: f64 = 20.0;
 
-/// Above so many pairs a box the answer itself is the work.
+/// Above this many pairs a box the answer itself is the work.
 const CROWDED: f64 = 50.0;
 
 const EXAMPLES: &str = "\
@@ -134,7 +134,7 @@ impl Motion {
 /// The pairs of the last frame.
 struct Pairs {
     count: u64,
-    /// True where there are too many to hold.
+    /// True if there are too many to hold.
     estimated: bool,
     /// Slot and number of pairs of the boxes with the most.
     worst: Vec<(u32, u32)>,
@@ -215,16 +215,22 @@ impl Told<'_> {
     }
 
     fn text(&self) -> String {
-        let mut lines = vec![self.boxes_line()];
-        lines.extend(self.axis_lines());
-        lines.push(self.sizes_line());
-        lines.push(self.cells_line());
-        lines.extend(self.pair_lines());
-        lines.push(self.motion_line());
-        lines.extend(self.findings().into_iter().map(|finding| format!("slow       {finding}")));
-        let reason = self.detector.reason().unwrap_or_default();
-        lines.push(format!("choice     auto takes {reason}"));
-        lines.join("\n") + "\n"
+        let mut lines = vec![("boxes", self.boxes_line())];
+        if self.look.boxes > 0 {
+            lines.extend(["axis x", "axis y", "axis z"].into_iter().zip(self.axis_lines()));
+            lines.push(("sizes", self.sizes_line()));
+            lines.push(("density", self.cells_line()));
+        }
+        if self.motion.frames > 0 {
+            lines.extend(self.pair_lines());
+            lines.push(("motion", self.motion_line()));
+            lines.extend(self.findings().into_iter().map(|finding| ("slow", finding)));
+        }
+        lines.push(match self.detector.reason() {
+            Some(reason) => ("choice", format!("auto takes {reason}")),
+            None => ("choice", "none: there is no frame to look at".into()),
+        });
+        lines.iter().map(|(label, text)| wrapped(&format!("{label:<11}"), text)).collect()
     }
 
     /// What makes these boxes slow to pair, in words.
@@ -239,7 +245,8 @@ impl Told<'_> {
         if look.boxes > 100 && met > boxes / 20.0 {
             let share = percent(met);
             list.push(format!(
-                "on every axis a plane meets at least {share} % of the boxes: a sweep along one tests many pairs in vain"
+                "on every axis a plane meets at least {share} % of the boxes: \
+                 a sweep along one tests many pairs in vain"
             ));
         }
         if sizes.max > LARGE * sizes.median.max(f64::MIN_POSITIVE) && sizes.max > 0.0 {
@@ -252,11 +259,18 @@ impl Told<'_> {
             list.push(format!("row {} alone overlaps {share} % of the boxes", worst.0));
         }
         if self.per_box() > CROWDED {
-            list.push("the answer itself is large: filters that forbid pairs nobody needs would help most".into());
+            list.push(
+                "the answer itself is large: filters that forbid pairs nobody needs would help \
+                 most"
+                    .into(),
+            );
         }
         if self.motion.frames > 1 && unmarked > boxes / 2.0 {
             let share = percent(unmarked);
-            list.push(format!("{share} % of the boxes rest without being declared still: pairs among them are kept up for nothing if nobody needs them"));
+            list.push(format!(
+                "{share} % of the boxes rest without being declared still: pairs among them are \
+                 kept up to date for nothing if nobody needs them"
+            ));
         }
         list
     }
@@ -273,26 +287,28 @@ impl Told<'_> {
         let kinds = kinds.iter().filter(|(count, _)| *count > 0);
         parts.extend(kinds.map(|(count, name)| format!("{} {name}", grouped(*count as u64))));
         let frames = count_of(self.motion.frames as u64, "frame", "frames");
-        format!("boxes      {}: {}, {frames}", self.feed.name(), parts.join(", "))
+        format!("{}: {}, {frames}", self.feed.name(), parts.join(", "))
     }
 
+    /// A line for each of x, y and z.
     fn axis_lines(&self) -> Vec<String> {
         let widest = self.look.axes.iter().map(|axis| axis.spread).fold(0.0, f64::max);
-        let line = |(name, axis): (&str, &look::AxisLook)| {
+        let line = |axis: &look::AxisLook| {
             let remark = match axis.spread {
                 _ if axis.is_flat() => ", flat: a sweep along it separates nothing",
                 spread if spread == widest => ", the widest",
                 _ => "",
             };
             format!(
-                "axis {name}     {} to {}, spread {}, a plane across meets {} boxes{remark}",
+                "{} to {}, spread {}, a plane across meets {} {}{remark}",
                 brief(axis.low),
                 brief(axis.high),
                 brief(axis.spread),
-                brief(axis.met)
+                brief(axis.met),
+                if axis.met == 1.0 { "box" } else { "boxes" }
             )
         };
-        ["x", "y", "z"].into_iter().zip(&self.look.axes).map(line).collect()
+        self.look.axes.iter().map(line).collect()
     }
 
     fn sizes_line(&self) -> String {
@@ -302,7 +318,7 @@ impl Told<'_> {
             false => String::new(),
         };
         format!(
-            "sizes      longest edge {} least, {} median, {} p99, {} most{ratio}",
+            "longest edge {} least, {} median, {} p99, {} most{ratio}",
             brief(sizes.min),
             brief(sizes.median),
             brief(sizes.p99),
@@ -317,25 +333,25 @@ impl Told<'_> {
             None => "the bounds have no volume".into(),
         };
         if cells.occupied == 0 {
-            return format!("density    {density}");
+            return density;
         }
         format!(
-            "density    {density}; cells of the mean size: {} of them hold boxes, {} each, the fullest {}",
+            "{density}; cells of the mean size: {} of them hold boxes, {} each, the fullest {}",
             format_args!("{} %", brief(cells.share * 100.0)),
             brief(cells.mean),
             grouped(cells.fullest as u64)
         )
     }
 
-    fn pair_lines(&self) -> Vec<String> {
+    fn pair_lines(&self) -> Vec<(&'static str, String)> {
         let about = if self.pairs.estimated { "about " } else { "" };
         let count = count_of(self.pairs.count, "pair", "pairs");
-        let mut lines = vec![format!("pairs      {about}{count}, {} a box", brief(self.per_box()))];
+        let mut lines = vec![("pairs", format!("{about}{count}, {} a box", brief(self.per_box())))];
         if !self.pairs.worst.is_empty() {
             let worst = self.pairs.worst.iter().map(|&(row, count)| {
                 format!("row {row} ({})", count_of(u64::from(count), "pair", "pairs"))
             });
-            lines.push(format!("most       {}", worst.collect::<Vec<_>>().join(", ")));
+            lines.push(("most", worst.collect::<Vec<_>>().join(", ")));
         }
         lines
     }
@@ -343,7 +359,7 @@ impl Told<'_> {
     fn motion_line(&self) -> String {
         let motion = &self.motion;
         if motion.frames < 2 {
-            return "motion     one frame".into();
+            return "one frame".into();
         }
         let mean = self.look.sizes.mean;
         let way = match mean > 0.0 && motion.moved > 0 {
@@ -355,9 +371,6 @@ impl Told<'_> {
             0 => String::new(),
             _ => format!("; {} come and {} go a frame", brief(came), brief(went)),
         };
-        format!(
-            "motion     {} % of the boxes move a frame{way}{churn}",
-            brief(motion.share() * 100.0)
-        )
+        format!("{} % of the boxes move a frame{way}{churn}", brief(motion.share() * 100.0))
     }
 }

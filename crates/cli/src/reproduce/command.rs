@@ -5,10 +5,10 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use jostle_scenes::OutputFile;
 
 use super::{Claim, EXPERIMENTS, Experiment, Lab};
 use crate::support::failure::Failure;
-use crate::support::files;
 use crate::support::names;
 
 const EXAMPLES: &str = "\
@@ -20,7 +20,7 @@ Examples:
   jostle reproduce baseline --quick
   jostle reproduce all -o results";
 
-/// Runs the papers' experiments and sets their claims beside what is measured
+/// Runs the papers' experiments and compares their claims with what is measured
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ReproduceArgs {
@@ -44,20 +44,35 @@ pub fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         return list();
     }
     let chosen = chosen(&args.name)?;
-    std::fs::create_dir_all(&args.output)
-        .map_err(|error| Failure::unwritable(&args.output, error))?;
+    let claims = begin_claims(&args.output)?;
     let mut sections = Vec::new();
     for experiment in &chosen {
         match run_one(experiment, args) {
             Ok(section) => sections.push(section),
             // What is finished is kept.
             Err(failure) => {
-                write_claims(&args.output, &sections)?;
+                write_claims(claims, &sections)?;
                 return Err(failure);
             }
         }
     }
-    write_claims(&args.output, &sections)
+    write_claims(claims, &sections)
+}
+
+/// Makes the folder, in one that exists, and begins the file of claims in it.
+fn begin_claims(folder: &Path) -> Result<OutputFile, Failure> {
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+        let (folder, parent) = (folder.display(), parent.display());
+        return Err(Failure::Input(format!(
+            "{folder}: cannot be written: the folder {parent} does not exist; create it first"
+        )));
+    }
+    if !folder.is_dir() {
+        let made = std::fs::create_dir(folder);
+        made.map_err(|error| Failure::unwritable(folder, error))?;
+    }
+    Ok(OutputFile::create(folder.join("claims.md"))?)
 }
 
 fn run_one(experiment: &Experiment, args: &ReproduceArgs) -> Result<String, Failure> {
@@ -83,12 +98,7 @@ fn chosen(name: &str) -> Result<Vec<&'static Experiment>, Failure> {
     let known = EXPERIMENTS.iter().find(|experiment| experiment.name == name);
     known.map(|experiment| vec![experiment]).ok_or_else(|| {
         let all = EXPERIMENTS.iter().map(|experiment| experiment.name).chain(["all"]);
-        let nearest = names::nearest(name, all.clone()).unwrap_or("all");
-        let all: Vec<&str> = all.collect();
-        Failure::Input(format!(
-            "no experiment is called {name:?}; did you mean {nearest}? There are: {}",
-            all.join(", ")
-        ))
+        Failure::Input(names::unknown("experiment", name, all))
     })
 }
 
@@ -115,13 +125,13 @@ fn escaped(cell: &str) -> String {
     cell.replace('|', "\\|").replace('\n', " ")
 }
 
-fn write_claims(folder: &Path, sections: &[String]) -> Result<(), Failure> {
+fn write_claims(mut file: OutputFile, sections: &[String]) -> Result<(), Failure> {
     if sections.is_empty() {
         return Ok(());
     }
-    let path = folder.join("claims.md");
-    let text = format!("# Claims and measurements\n\n{}", sections.join("\n"));
-    files::write_text(&path, &text)?;
+    let path = file.path().to_owned();
+    file.put(format!("# Claims and measurements\n\n{}", sections.join("\n")).as_bytes())?;
+    file.finish()?;
     writeln!(stdout(), "written to {}", path.display())?;
     Ok(())
 }

@@ -148,8 +148,7 @@ impl Lab {
         rows: &[Vec<String>],
     ) -> Result<(), Failure> {
         let path = self.place(file, "csv");
-        let header: Vec<String> = header.iter().map(|&name| name.to_owned()).collect();
-        files::write_csv(&path, &header, rows)?;
+        files::write_text(&path, &files::csv_text(header, rows)?)?;
         self.written.push(path);
         Ok(())
     }

@@ -39,7 +39,7 @@ impl Failure {
             Failure::ClosedPipe => return ExitCode::SUCCESS,
             Failure::Stopped(message) => ("stopped", message, 130),
         };
-        // Where stderr is closed too there is nobody left to tell.
+        // If stderr is closed too, there is nobody left to tell.
         let _ = writeln!(io::stderr(), "{kind}: {message}");
         ExitCode::from(code)
     }
@@ -56,7 +56,7 @@ impl From<io::Error> for Failure {
 
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Failure {
-        Failure::input(error)
+        if error.is_closed_pipe() { Failure::ClosedPipe } else { Failure::input(error) }
     }
 }
 

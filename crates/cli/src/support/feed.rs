@@ -5,12 +5,20 @@
 //! replaces gets another one. As long as neither happens, ids are slots and a frame is one
 //! [`Boxes::set_all`].
 
+use std::io::stdin;
 use std::path::{Path, PathBuf};
 
 use jostle::{Aabb, BoxId, Boxes, Filter, Pair, Slot};
 use jostle_scenes::{FrameReader, Invalid, Scene, SceneSpec};
 
-use crate::support::failure::Failure;
+use super::failure::Failure;
+use super::text::count_of;
+
+/// The name of standard input on the command line.
+pub const STANDARD: &str = "-";
+
+/// The name of standard input in messages.
+const STANDARD_INPUT: &str = "standard input";
 
 /// Frames to come.
 pub struct Feed {
@@ -61,20 +69,25 @@ impl Feed {
     }
 
     /// The frames of two files; only boxes of different files pair. The second file's rows count
-    /// on from the first one's. A file with one frame stays as it is beside a longer one.
+    /// on from the first one's. A file with one frame stays as it is while a longer one moves.
     pub fn two_files(
         path: &Path,
         with: &Path,
         invalid: impl Fn() -> Invalid,
     ) -> Result<Feed, Failure> {
+        if path == with && path == Path::new(STANDARD) {
+            return Err(Failure::input("standard input can be one of the two files, not both"));
+        }
         let one = Part::open(path, invalid(), Filter::groups(1, 2), 0)?;
         let other = Part::open(with, invalid(), Filter::groups(2, 1), one.reader.boxes())?;
         let (frames, others) = (one.reader.frames(), other.reader.frames());
         if frames != others && frames != 1 && others != 1 {
             return Err(Failure::Input(format!(
-                "{} has {frames} frames and {} has {others}; give as many, or one that stays",
+                "{} has {} and {} has {}; give the same number, or one frame that stays",
                 path.display(),
-                with.display()
+                count_of(frames as u64, "frame", "frames"),
+                with.display(),
+                count_of(others as u64, "frame", "frames")
             )));
         }
         Feed::files(vec![one, other])
@@ -104,7 +117,7 @@ impl Feed {
         self.frames
     }
 
-    /// Ends after at most so many frames.
+    /// Ends after at most this many frames.
     pub fn truncate(&mut self, frames: usize) {
         self.frames = self.frames.min(frames);
     }
@@ -125,7 +138,7 @@ impl Feed {
         }
     }
 
-    /// True where a file was stored as a sequence, even of one frame; scenes are sequences.
+    /// Returns true if a file was stored as a sequence, even of one frame; scenes are sequences.
     pub fn is_sequence(&self) -> bool {
         match &self.origin {
             Origin::Scene(_) => true,
@@ -188,9 +201,15 @@ impl Feed {
 }
 
 impl Part {
+    /// Opens a file, or standard input if it is called `-`.
     fn open(path: &Path, invalid: Invalid, filter: Filter, offset: usize) -> Result<Part, Failure> {
-        let reader = FrameReader::open_with(path, invalid)?;
-        Ok(Part { path: path.to_owned(), reader, boxes: Vec::new(), filter, offset })
+        let (path, reader) = match path == Path::new(STANDARD) {
+            true => {
+                (STANDARD_INPUT.into(), FrameReader::from_reader(STANDARD_INPUT, stdin(), invalid)?)
+            }
+            false => (path.to_owned(), FrameReader::open_with(path, invalid)?),
+        };
+        Ok(Part { path, reader, boxes: Vec::new(), filter, offset })
     }
 
     fn read(&mut self, number: usize) -> Result<(), Failure> {
@@ -220,7 +239,7 @@ struct Slots {
     /// The slot of each id.
     of: Vec<u32>,
     seen: Vec<bool>,
-    /// All boxes of a frame, where there are several files.
+    /// All boxes of a frame, if there are several files.
     joined: Vec<Aabb>,
 }
 

@@ -4,14 +4,13 @@
 //! |---|---|
 //! | input | [`source`] reads the command line, [`feed`] gives frames, [`names`] parses names and numbers |
 //! | work | [`runner`] steps one broad phase, [`interrupt`] hears Ctrl-C |
-//! | output | [`files`], [`pair_file`], [`plot`] and [`text`]; [`progress`] on the terminal; [`failure`] ends it |
+//! | output | [`files`], [`plot`] and [`text`]; [`progress`] on the terminal; [`failure`] ends it |
 
 pub mod failure;
 pub mod feed;
 pub mod files;
 pub mod interrupt;
 pub mod names;
-pub mod pair_file;
 pub mod plot;
 pub mod progress;
 pub mod runner;

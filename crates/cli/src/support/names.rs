@@ -9,7 +9,16 @@ const MOST_THREADS: usize = 1024;
 
 /// One algorithm by name; an unknown name gets a suggestion.
 pub fn algorithm(name: &str) -> Result<Algorithm, String> {
-    name.parse().map_err(|error: jostle::UnknownAlgorithm| error.to_string())
+    name.parse().map_err(|_: jostle::UnknownAlgorithm| {
+        unknown("algorithm", name, Algorithm::ALL.iter().map(|algorithm| algorithm.name()))
+    })
+}
+
+/// Says that a name is not known, what may be meant, and what there is.
+pub fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    let meant = similar(name, names.clone()).join(" or ");
+    let all: Vec<&str> = names.collect();
+    format!("no {what} is called {name:?}; did you mean {meant}? There are: {}", all.join(", "))
 }
 
 /// An algorithm by name, or every one: `all`.
@@ -79,9 +88,20 @@ pub fn workers(threads: usize) -> Result<Workers, Failure> {
     Ok(Workers::new(threads)?)
 }
 
-/// The most similar of some names.
-pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    names.min_by_key(|other| strsim::damerau_levenshtein(name, other))
+/// The names that may be meant: those that begin with what was given or contain it as a whole
+/// word, or else the one with the fewest typing errors.
+pub fn similar<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
+    let given = name.to_lowercase();
+    let part_of = |other: &&str| {
+        let mut words = other.split(['-', '_']);
+        other.starts_with(&given) || words.any(|word| word == given)
+    };
+    let found: Vec<&str> = names.clone().filter(part_of).collect();
+    if !found.is_empty() && !given.is_empty() {
+        return found;
+    }
+    let nearest = names.min_by_key(|other| strsim::damerau_levenshtein(&given, other));
+    nearest.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -97,6 +117,16 @@ mod tests {
         assert!(count("ten").is_err());
         assert!(count("-1").is_err());
         assert!(positive("0").is_err());
+    }
+
+    #[test]
+    fn parts_of_names_are_suggested_before_typing_errors() {
+        let meant = |name: &str| similar(name, Algorithm::ALL.iter().map(|known| known.name()));
+        assert_eq!(meant("segmented"), ["segmented-sap", "grid-segmented-sap"]);
+        assert!(meant("grid").iter().all(|name| name.contains("grid")) && meant("grid").len() > 2);
+        assert_eq!(meant("sort-swep"), ["sort-sweep"]);
+        assert_eq!(meant("BVH"), ["bvh"]);
+        assert_eq!(meant("").len(), 1);
     }
 
     #[test]

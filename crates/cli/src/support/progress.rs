@@ -1,4 +1,4 @@
-//! A progress bar on stderr, only where stderr is a terminal.
+//! A progress bar on stderr, only if stderr is a terminal.
 
 use std::io::{IsTerminal, stderr, stdout};
 
@@ -15,9 +15,9 @@ impl Progress {
         Progress::shown(steps, what, true)
     }
 
-    /// A bar for a command that prints a line for each step: hidden where both would meet on
-    /// the same terminal.
-    pub fn beside_output(steps: usize, what: &str) -> Progress {
+    /// A bar for a command that prints a line for each step: hidden if both would meet on the same
+    /// terminal.
+    pub fn with_printing(steps: usize, what: &str) -> Progress {
         Progress::shown(steps, what, !stdout().is_terminal())
     }
 

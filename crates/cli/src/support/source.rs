@@ -12,7 +12,7 @@ use crate::support::names;
 /// A file of boxes, or a scene.
 #[derive(Args, Clone, Debug)]
 pub struct SourceArgs {
-    /// Boxes: .npy of shape (n, 6) or (frames, n, 6), or .csv; min x y z, max x y z
+    /// A file of boxes; - reads standard input
     #[arg(value_name = "IN", conflicts_with = "scene")]
     pub input: Option<PathBuf>,
     /// A scene by name, see `jostle scene --list`
@@ -21,7 +21,7 @@ pub struct SourceArgs {
     /// Number of boxes in the scene
     #[arg(long, value_parser = names::count, default_value = "2000")]
     pub n: usize,
-    /// Number of frames; of a file, at most so many
+    /// Number of frames; of a file, at most this many
     #[arg(long, value_parser = names::positive)]
     pub frames: Option<usize>,
     /// The scene's seed

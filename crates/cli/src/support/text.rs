@@ -53,6 +53,31 @@ pub fn count_of(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
+/// Lines of at most this many characters fit a terminal.
+pub const WIDTH: usize = 100;
+
+/// Text behind a label, broken between words so that no line is longer than [`WIDTH`]; the lines
+/// after the first are indented by the label's width. Ends in a line break.
+pub fn wrapped(label: &str, text: &str) -> String {
+    let indent = label.chars().count();
+    let (mut out, mut width) = (label.to_owned(), indent);
+    for (index, word) in text.split(' ').enumerate() {
+        let length = word.chars().count();
+        if index > 0 && width + 1 + length > WIDTH && width > indent {
+            out += "\n";
+            out.extend(std::iter::repeat_n(' ', indent));
+            width = indent;
+        } else if index > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out += word;
+        width += length;
+    }
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
 /// A table of text: the first column and those named in `left` flush left, the others right.
 pub fn table(header: &[&str], rows: &[Vec<String>], left: &[usize]) -> String {
     let mut widths: Vec<usize> = header.iter().map(|name| name.chars().count()).collect();
@@ -94,6 +119,21 @@ mod tests {
         assert_eq!(brief(f64::INFINITY), "inf");
         assert_eq!(count_of(1, "box", "boxes"), "1 box");
         assert_eq!(bytes(1_500_000), "1.5 MB");
+    }
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let text = "word ".repeat(50);
+        let broken = wrapped("label  ", text.trim());
+        assert_eq!(broken.split_whitespace().count(), 51);
+        assert_eq!(broken.lines().count(), 3);
+        for (index, line) in broken.lines().enumerate() {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+            assert!(line.starts_with(if index == 0 { "label  word" } else { "       word" }));
+        }
+        let long = "x".repeat(150);
+        assert_eq!(wrapped("a ", &long), format!("a {long}\n"));
+        assert_eq!(wrapped("a", ""), "a\n");
     }
 
     #[test]

@@ -171,10 +171,20 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Observed { boxes, still, changed, churned } = self.observed;
         let (name, because) = (self.candidate.name(), self.candidate.because());
-        write!(f, "{name}: {because} ({boxes} boxes, {still} declared still, ")?;
-        write!(f, "{changed} changed, {churned} of them came or went; ")?;
-        let runner_up = self.runner_up.name();
-        write!(f, "{runner_up} is expected to cost {:.1} times as much)", self.advantage)
+        write!(f, "{name}: {because} (")?;
+        // Without boxes there is nothing to count and no cost to compare.
+        match boxes {
+            0 => return write!(f, "no boxes)"),
+            1 => write!(f, "1 box, ")?,
+            _ => write!(f, "{boxes} boxes, ")?,
+        }
+        write!(f, "{still} declared still, {changed} changed, {churned} of them came or went; ")?;
+        let (next, times) = (self.runner_up.name(), self.advantage);
+        match times < 100.0 {
+            true => write!(f, "{next} is expected to cost {times:.1} times as much)"),
+            // Of a few boxes, fixed costs decide, and the figure means nothing.
+            false => write!(f, "{next} is expected to cost over 100 times as much)"),
+        }
     }
 }
 

@@ -1,46 +1,66 @@
-//! Boxes and pairs as comma-separated text. A file holds one frame; a first line without any
-//! number is a header. Blank lines, spaces around numbers and quotes are passed over.
+//! Boxes and pairs as text. A file holds one frame, a row a line, its numbers separated by commas;
+//! where a line has none, by semicolons; where it has neither, by spaces or tabs. A box has six
+//! numbers, or four if all are flat: min x y, max x y, and z is 0. A first line without any number is
+//! a header. Blank lines, lines that begin with `#`, spaces around numbers and quotes are passed over.
 //!
 //! Split by hand: a row of numbers has no cell that spans lines, and the crate csv, tried first,
-//! states the wrong line after blank ones, where a message should lead to the right one.
+//! states the wrong line after blank ones, while a message should lead to the right one.
 //!
 //! A number of up to nine digits is read as the nearest float32, because nine digits name every
 //! float32: files of float32 numbers come back bit by bit. A longer one is taken for a float64
 //! and rounded outward. Either way no overlap is lost, because rounding to the nearest keeps the
 //! order of numbers, and rounding outward only makes boxes larger.
 
-use super::output::Output;
-use super::{FileError, FileFault};
+use super::{FileError, FileFault, Input, OutputFile};
 use jostle::{Aabb, round_down, round_up};
 use std::fmt::Write;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 const BOX_COLUMNS: [&str; 6] = ["min_x", "min_y", "min_z", "max_x", "max_y", "max_z"];
+const FLAT_COLUMNS: [&str; 4] = ["min_x", "min_y", "max_x", "max_y"];
 const PAIR_COLUMNS: [&str; 2] = ["a", "b"];
 
+/// Far more than a row of six numbers with all their digits needs.
+const LONGEST_LINE: u64 = 1 << 16;
+
 /// The boxes of a file, with the line of each for messages.
+#[derive(Debug)]
 pub(super) struct CsvFrame {
     pub(super) boxes: Vec<Aabb>,
-    pub(super) lines: Vec<u64>,
+    pub(super) rows: usize,
+    pub(super) lines: Vec<u32>,
 }
 
-pub(super) fn read_boxes(path: &Path) -> Result<CsvFrame, FileError> {
-    let mut frame = CsvFrame { boxes: Vec::new(), lines: Vec::new() };
-    read_rows(path, |cells, line| {
-        frame.boxes.push(box_of(&cells)?);
-        frame.lines.push(line);
+/// Reads the boxes of `input`, which messages call by the name `path`.
+pub(super) fn read_boxes(path: &Path, input: Input) -> Result<CsvFrame, FileError> {
+    let mut frame = CsvFrame { boxes: Vec::new(), rows: 0, lines: Vec::new() };
+    let mut wanted = "6, or 4 in 2D";
+    read_rows(path, input, |cells, line| {
+        let found = cells.count;
+        let fits = matches!((found, wanted), (6, "6") | (4, "4") | (4 | 6, "6, or 4 in 2D"));
+        if !fits {
+            return Err(FileFault::Columns { wanted, found });
+        }
+        wanted = if found == 6 { "6" } else { "4" };
+        frame.boxes.push(box_of(cells.known())?);
+        frame.lines.push(u32::try_from(line).unwrap_or(u32::MAX));
         Ok(())
     })?;
+    frame.rows = frame.boxes.len();
     Ok(frame)
 }
 
 pub(super) fn read_pairs(path: &Path) -> Result<Vec<(u32, u32)>, FileError> {
+    let file = File::open(path).map_err(FileError::io(path))?;
     let mut pairs = Vec::new();
-    read_rows(path, |cells: [&str; 2], _| {
+    read_rows(path, Box::new(file), |cells, _| {
+        if cells.count != 2 {
+            return Err(FileFault::Columns { wanted: "2", found: cells.count });
+        }
         let id = |column: usize| {
-            let text = cells[column];
+            let text = cells.known()[column];
             text.parse::<u32>().map_err(|_| not_a_number(PAIR_COLUMNS[column], text))
         };
         pairs.push((id(0)?, id(1)?));
@@ -49,33 +69,32 @@ pub(super) fn read_pairs(path: &Path) -> Result<Vec<(u32, u32)>, FileError> {
     Ok(pairs)
 }
 
-/// Gives each line of numbers, checked for its number of columns, to `take`.
-fn read_rows<const N: usize>(
+/// Gives each line of numbers and its number, from 1, to `take`.
+fn read_rows(
     path: &Path,
-    mut take: impl FnMut([&str; N], u64) -> Result<(), FileFault>,
+    input: Input,
+    mut take: impl FnMut(Cells<'_>, u64) -> Result<(), FileFault>,
 ) -> Result<(), FileError> {
-    let file = File::open(path).map_err(FileError::io(path))?;
-    let mut lines = Lines { reader: BufReader::new(file), buffer: Vec::new(), number: 0 };
+    let mut lines = Lines { reader: BufReader::new(input), buffer: Vec::new(), number: 0 };
     let (mut row, mut first) = (0, true);
     loop {
-        let text = lines.next_line();
-        let (text, line) = match text {
+        let (text, line) = match lines.next_line() {
             Ok(Some(text)) => text,
             Ok(None) => break,
             Err(fault) => return Err(FileError::new(path, fault).at_line(lines.number)),
         };
-        let result = split::<N>(text);
-        if std::mem::take(&mut first) && result.as_ref().is_ok_and(is_header) {
+        let cells = Cells::split(text);
+        if std::mem::take(&mut first) && cells.are_words() {
             continue;
         }
-        let taken = result.and_then(|cells| take(cells, line));
+        let taken = take(cells, line);
         taken.map_err(|fault| FileError::new(path, fault).at_row(row).at_line(line))?;
         row += 1;
     }
     if first { Err(FileError::new(path, FileFault::Empty)) } else { Ok(()) }
 }
 
-/// The lines of a file that are not blank, with their numbers from 1.
+/// The lines of a file that are neither blank nor comments, with their numbers from 1.
 struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -86,14 +105,19 @@ impl<R: BufRead> Lines<R> {
     fn next_line(&mut self) -> Result<Option<(&str, u64)>, FileFault> {
         loop {
             self.buffer.clear();
-            if self.reader.read_until(b'\n', &mut self.buffer).map_err(FileFault::Io)? == 0 {
+            let mut line = (&mut self.reader).take(LONGEST_LINE + 1);
+            let got = line.read_until(b'\n', &mut self.buffer).map_err(FileFault::Io)?;
+            if got == 0 {
                 return Ok(None);
             }
             self.number += 1;
+            if got as u64 > LONGEST_LINE {
+                return Err(FileFault::LongLine);
+            }
             if self.number == 1 && self.buffer.starts_with(b"\xef\xbb\xbf") {
                 self.buffer.drain(..3);
             }
-            if !self.buffer.trim_ascii().is_empty() {
+            if !matches!(self.buffer.trim_ascii(), [] | [b'#', ..]) {
                 break;
             }
         }
@@ -102,27 +126,43 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The cells of a line, if it has the right number of them.
-fn split<const N: usize>(text: &str) -> Result<[&str; N], FileFault> {
-    let mut cells = [""; N];
-    let mut found = 0;
-    for cell in text.split(',') {
-        if let Some(place) = cells.get_mut(found) {
-            *place = unquoted(cell.trim());
+/// The cells of a line: how many there are, and the first ones, more of which nobody needs.
+struct Cells<'a> {
+    count: usize,
+    first: [&'a str; 6],
+}
+
+impl<'a> Cells<'a> {
+    fn split(text: &'a str) -> Cells<'a> {
+        let mut cells = Cells { count: 0, first: [""; 6] };
+        let text = text.trim();
+        match [',', ';'].into_iter().find(|&separator| text.contains(separator)) {
+            Some(separator) => text.split(separator).for_each(|cell| cells.push(cell.trim())),
+            None => text.split_whitespace().for_each(|cell| cells.push(cell)),
         }
-        found += 1;
+        cells
     }
-    if found == N { Ok(cells) } else { Err(FileFault::Columns { wanted: N, found }) }
+
+    fn push(&mut self, cell: &'a str) {
+        if let Some(place) = self.first.get_mut(self.count) {
+            *place = unquoted(cell);
+        }
+        self.count += 1;
+    }
+
+    fn known(&self) -> &[&'a str] {
+        &self.first[..self.count.min(self.first.len())]
+    }
+
+    /// Returns true if nothing is a number, as in a header.
+    fn are_words(&self) -> bool {
+        self.known().iter().all(|text| !text.is_empty() && text.parse::<f64>().is_err())
+    }
 }
 
 fn unquoted(cell: &str) -> &str {
     let inside = cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"'));
     inside.map_or(cell, str::trim)
-}
-
-/// A line in which nothing is a number.
-fn is_header<const N: usize>(cells: &[&str; N]) -> bool {
-    cells.iter().all(|text| !text.is_empty() && text.parse::<f64>().is_err())
 }
 
 fn not_a_number(column: &'static str, text: &str) -> FileFault {
@@ -131,15 +171,17 @@ fn not_a_number(column: &'static str, text: &str) -> FileFault {
     FileFault::NotANumber { column, text }
 }
 
-fn box_of(cells: &[&str; 6]) -> Result<Aabb, FileFault> {
-    let mut bounds = [0.0f32; 6];
-    for (column, bound) in bounds.iter_mut().enumerate() {
-        let round = if column < 3 { round_down } else { round_up };
-        *bound = decimal(cells[column], round)
-            .ok_or_else(|| not_a_number(BOX_COLUMNS[column], cells[column]))?;
+/// The box of a row of six cells, or of four if it is flat.
+fn box_of(cells: &[&str]) -> Result<Aabb, FileFault> {
+    let names = if cells.len() == 4 { &FLAT_COLUMNS[..] } else { &BOX_COLUMNS };
+    let axes = cells.len() / 2;
+    let mut corners = [[0.0f32; 3]; 2];
+    for (column, (&text, &name)) in cells.iter().zip(names).enumerate() {
+        let round = if column < axes { round_down } else { round_up };
+        let bound = decimal(text, round).ok_or_else(|| not_a_number(name, text))?;
+        corners[column / axes][column % axes] = bound;
     }
-    let [a, b, c, d, e, f] = bounds;
-    Ok(Aabb::new([a, b, c], [d, e, f]))
+    Ok(Aabb::new(corners[0], corners[1]))
 }
 
 /// A number from text: nearest float32 if short, else rounded from float64.
@@ -156,12 +198,12 @@ fn significant_digits(text: &str) -> usize {
 }
 
 /// Writes the line of column names for boxes.
-pub(super) fn write_box_header(output: &mut Output) -> Result<(), FileError> {
-    output.write(format!("{}\n", BOX_COLUMNS.join(",")).as_bytes())
+pub(super) fn write_box_header(output: &mut OutputFile) -> Result<(), FileError> {
+    output.put(format!("{}\n", BOX_COLUMNS.join(",")).as_bytes())
 }
 
 /// Writes boxes with the fewest digits that read back as the same numbers.
-pub(super) fn write_boxes(output: &mut Output, boxes: &[Aabb]) -> Result<(), FileError> {
+pub(super) fn write_boxes(output: &mut OutputFile, boxes: &[Aabb]) -> Result<(), FileError> {
     let mut line = String::new();
     for aabb in boxes {
         line.clear();
@@ -170,29 +212,17 @@ pub(super) fn write_boxes(output: &mut Output, boxes: &[Aabb]) -> Result<(), Fil
             push_shortest(&mut line, bound);
         }
         line.push('\n');
-        output.write(line.as_bytes())?;
+        output.put(line.as_bytes())?;
     }
     Ok(())
 }
 
-/// Appends a number, with an exponent where it would be long without one.
+/// Appends a number, with an exponent if it would be long without one.
 fn push_shortest(line: &mut String, value: f32) {
     let size = value.abs();
     let plain = size == 0.0 || (1e-5..1e9).contains(&size) || !value.is_finite();
     let written = if plain { write!(line, "{value}") } else { write!(line, "{value:e}") };
     debug_assert!(written.is_ok(), "a String takes everything");
-}
-
-/// Writes pairs, with column names.
-pub(super) fn write_pairs(
-    output: &mut Output,
-    pairs: impl Iterator<Item = (u32, u32)>,
-) -> Result<(), FileError> {
-    output.write(format!("{}\n", PAIR_COLUMNS.join(",")).as_bytes())?;
-    for (a, b) in pairs {
-        output.write(format!("{a},{b}\n").as_bytes())?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

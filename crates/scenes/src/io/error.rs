@@ -21,8 +21,18 @@ pub struct FileError {
 pub enum FileFault {
     /// The operating system refused.
     Io(io::Error),
-    /// The name ends neither in `.npy` nor in `.csv`.
+    /// The operating system refuses to write.
+    Unwritable(io::Error),
+    /// The folder of a file to be written does not exist.
+    NoFolder(PathBuf),
+    /// A file to be written has the name of a folder.
+    IsFolder,
+    /// The ending of the name is none that is known.
     Ending,
+    /// A file to be written ends neither in `.npy` nor in `.csv`.
+    OutputEnding,
+    /// The file is compressed as a whole.
+    Compressed(&'static str),
     /// There is nothing in the file.
     Empty,
     /// The file does not begin like an npy file, or its header cannot be read.
@@ -34,8 +44,15 @@ pub enum FileFault {
         /// The types that are read.
         wanted: &'static str,
     },
-    /// The array is stored column by column.
-    FortranOrder,
+    /// An archive cannot be read.
+    Archive(String),
+    /// An archive holds another number of arrays than one.
+    Arrays {
+        /// How many there are.
+        count: usize,
+        /// Names of the first ones.
+        names: Vec<String>,
+    },
     /// The array has a shape that is not read here.
     Shape {
         /// The shape as the file states it.
@@ -53,7 +70,7 @@ pub enum FileFault {
     /// A line of a csv file has the wrong number of columns.
     Columns {
         /// Columns there should be.
-        wanted: usize,
+        wanted: &'static str,
         /// Columns there are.
         found: usize,
     },
@@ -66,6 +83,8 @@ pub enum FileFault {
     },
     /// A csv file is not text in UTF-8.
     NotText,
+    /// A line of a csv file is longer than a row of numbers can be.
+    LongLine,
     /// A row is not a box.
     Box(BoxFault),
     /// A csv file holds one frame; this many were to be written.
@@ -92,6 +111,12 @@ impl FileError {
         move |error| FileError::new(path, FileFault::Io(error))
     }
 
+    /// Returns true if nobody reads the output any more, as with `| head -1`.
+    pub fn is_closed_pipe(&self) -> bool {
+        let FileFault::Unwritable(error) = &self.fault else { return false };
+        error.kind() == io::ErrorKind::BrokenPipe
+    }
+
     pub(super) fn at_frame(mut self, frame: usize) -> FileError {
         self.frame = Some(frame);
         self
@@ -112,12 +137,12 @@ impl FileError {
         &self.path
     }
 
-    /// The frame, from 0, where the fault belongs to one of a sequence.
+    /// The frame, from 0, if the fault belongs to one of a sequence.
     pub fn frame(&self) -> Option<usize> {
         self.frame
     }
 
-    /// The row, from 0, where the fault belongs to one.
+    /// The row, from 0, if the fault belongs to one.
     pub fn row(&self) -> Option<usize> {
         self.row
     }
@@ -144,6 +169,15 @@ impl fmt::Display for FileError {
     }
 }
 
+impl FileFault {
+    pub(super) fn archive(error: zip::result::ZipError) -> FileFault {
+        match error {
+            zip::result::ZipError::Io(error) => FileFault::Io(error),
+            other => FileFault::Archive(other.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for FileFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -151,18 +185,61 @@ impl fmt::Display for FileFault {
                 write!(f, "there is no such file or folder; check the path")
             }
             FileFault::Io(error) => error.fmt(f),
-            FileFault::Ending => write!(f, "the name must end in .npy or .csv"),
+            FileFault::Unwritable(error) => write!(f, "cannot be written: {error}"),
+            FileFault::NoFolder(folder) => {
+                let folder = folder.display();
+                write!(f, "cannot be written: the folder {folder} does not exist; create it first")
+            }
+            FileFault::IsFolder => {
+                write!(f, "cannot be written: it is a folder; name a file in it")
+            }
+            FileFault::Ending => {
+                write!(f, "the name must end in .npy, .npz, .csv, .tsv or .txt")
+            }
+            FileFault::OutputEnding => write!(f, "the name must end in .npy or .csv"),
+            FileFault::Compressed(unpack) => write!(
+                f,
+                "compressed files are not read; unpack it first, or pipe it in: `{unpack} FILE | \
+                 jostle COMMAND -`"
+            ),
             FileFault::Empty => write!(f, "the file is empty; it should hold rows of six numbers"),
+            FileFault::Archive(what) => {
+                write!(f, "not a readable npz file: {what}; write it with numpy.savez")
+            }
+            FileFault::Arrays { count: 0, .. } => write!(f, "the archive holds no array"),
+            FileFault::Arrays { count, names } => {
+                let more = if *count > names.len() { ", …" } else { "" };
+                let names = names.join(", ");
+                write!(f, "the archive holds {count} arrays ({names}{more}); save one per file")
+            }
+            FileFault::OneFrame(frames) => {
+                write!(f, "a csv file holds one frame, not {frames}; choose a name ending in .npy")
+            }
+            FileFault::BoxCount { wanted, found } => {
+                write!(f, "{found} boxes given, but each frame of the file has {wanted}")
+            }
+            FileFault::TooManyFrames(frames) => {
+                write!(f, "more frames given than the {frames} the file was made for")
+            }
+            FileFault::NotOneFrame(frames) => {
+                write!(f, "the file holds {frames} frames, but one is wanted")
+            }
+            FileFault::Box(fault) => fault.fmt(f),
+            _ => self.fmt_content(f),
+        }
+    }
+}
+
+impl FileFault {
+    /// What is wrong with the content of a single array or text.
+    fn fmt_content(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             FileFault::Header(what) => {
                 write!(f, "not a readable npy file: {what}; write it with numpy.save")
             }
             FileFault::Type { found, wanted } => {
                 write!(f, "numbers are of type {found}; convert them to {wanted}")
             }
-            FileFault::FortranOrder => write!(
-                f,
-                "the array is stored in Fortran order; save numpy.ascontiguousarray(array) instead"
-            ),
             FileFault::Shape { found, wanted } => {
                 write!(f, "the array has shape {}; it must be {wanted}", shape_text(found))
             }
@@ -177,26 +254,20 @@ impl fmt::Display for FileFault {
                  save one array per file",
                 found - wanted
             ),
-            FileFault::Columns { wanted, found } => {
-                write!(f, "{found} columns; every line needs {wanted}, separated by commas")
-            }
+            FileFault::Columns { wanted, found } => write!(
+                f,
+                "{found} {}; every line needs {wanted}, separated by commas, semicolons, tabs or \
+                 spaces",
+                if *found == 1 { "column" } else { "columns" }
+            ),
             FileFault::NotANumber { column, text } => {
                 write!(f, "column {column} holds {text:?}, which is not a number")
             }
             FileFault::NotText => write!(f, "not text in UTF-8; is it really a csv file?"),
-            FileFault::Box(fault) => fault.fmt(f),
-            FileFault::OneFrame(frames) => {
-                write!(f, "a csv file holds one frame, not {frames}; choose a name ending in .npy")
+            FileFault::LongLine => {
+                write!(f, "the line is longer than 65536 bytes; is it really a csv file?")
             }
-            FileFault::BoxCount { wanted, found } => {
-                write!(f, "{found} boxes given where each frame of the file has {wanted}")
-            }
-            FileFault::TooManyFrames(frames) => {
-                write!(f, "more frames given than the {frames} the file was made for")
-            }
-            FileFault::NotOneFrame(frames) => {
-                write!(f, "the file holds {frames} frames where one is wanted")
-            }
+            other => unreachable!("{other:?} is no fault of the content"),
         }
     }
 }
@@ -211,7 +282,7 @@ fn shape_text(shape: &[u64]) -> String {
 impl std::error::Error for FileError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.fault {
-            FileFault::Io(error) => Some(error),
+            FileFault::Io(error) | FileFault::Unwritable(error) => Some(error),
             FileFault::Box(fault) => Some(fault),
             _ => None,
         }

@@ -1,41 +1,41 @@
 //! Boxes out of an `.npy` file, frame by frame, and arrays into one.
 //!
-//! float32 and float64 of either byte order, shape (n, 6) or (frames, n, 6), C order. float64 is
-//! rounded outward. Memory is one frame and one chunk, and is only taken as data arrives: a
-//! header that lies about its size costs nothing.
+//! Numbers are read as [`Number`] tells, shapes as [`Layout`] tells, in either byte order and in C or
+//! Fortran order. In C order memory is one frame and one chunk. In Fortran order a frame is
+//! scattered over the whole array, which is held as it is stored. Either way memory is only taken
+//! as data arrives: a header that lies about its size costs nothing.
 
 use super::npy_header::{self, fill};
-use super::output::Output;
-use super::{FileError, FileFault};
+use super::npy_layout::Layout;
+use super::npy_number::{Number, Rounding};
+use super::{FileError, FileFault, Input, OutputFile};
 use jostle::Aabb;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-const COLUMNS: usize = 6;
 const CHUNK_ROWS: usize = 4096;
 
-/// Frames without boxes cost no bytes, so a header could promise any number of them.
-const MOST_EMPTY_FRAMES: u64 = 1_000_000;
-
-/// How a number is stored.
-#[derive(Clone, Copy)]
-struct Number {
-    bytes: usize,
-    big_endian: bool,
-}
-
-/// A file opened for reading.
+/// An array opened for reading.
 pub(super) struct NpyFrames {
-    reader: BufReader<File>,
+    reader: BufReader<Input>,
     number: Number,
-    pub(super) frames: usize,
-    pub(super) boxes: usize,
-    pub(super) sequence: bool,
+    pub(super) layout: Layout,
     /// Bytes from the start of the file, for messages.
     wanted: u64,
     read: u64,
-    chunk: Vec<u8>,
+    /// True if the length of the file is not known beforehand, as of a pipe.
+    endless: bool,
+    /// Fortran order: the whole array, once it is read. C order: some rows.
+    stored: Vec<u8>,
+    fortran_order: bool,
+    next: usize,
+}
+
+impl std::fmt::Debug for NpyFrames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NpyFrames").field("layout", &self.layout).finish_non_exhaustive()
+    }
 }
 
 impl NpyFrames {
@@ -44,108 +44,121 @@ impl NpyFrames {
         let about = file.metadata().map_err(FileError::io(path))?;
         // A pipe has no length; it is found out while reading.
         let length = about.is_file().then_some(about.len());
-        NpyFrames::start(file, length).map_err(|fault| FileError::new(path, fault))
+        NpyFrames::start(Box::new(file), length).map_err(|fault| FileError::new(path, fault))
     }
 
-    fn start(file: File, length: Option<u64>) -> Result<NpyFrames, FileFault> {
-        let mut reader = BufReader::with_capacity(1 << 16, file);
+    /// Begins to read an array whose bytes, header included, are `length` if that is known.
+    pub(super) fn start(input: Input, length: Option<u64>) -> Result<NpyFrames, FileFault> {
+        let mut reader = BufReader::with_capacity(1 << 16, input);
         let header = npy_header::read(&mut reader)?;
-        let number = Number::of(&header.descr)?;
-        let (sequence, frames, boxes) = frame_shape(&header.shape)?;
-        if header.fortran_order {
-            return Err(FileFault::FortranOrder);
-        }
-        let bytes = [frames, boxes, COLUMNS as u64, number.bytes as u64];
-        let data = bytes.iter().try_fold(1u64, |product, &size| product.checked_mul(size));
+        let (number, layout) = (Number::of(&header.descr)?, Layout::of(&header.shape)?);
+        let data = layout.bytes(number.bytes);
         let wanted = data.and_then(|data| data.checked_add(header.length)).unwrap_or(u64::MAX);
         if let Some(found) = length.filter(|&found| found != wanted) {
             return Err(FileFault::Length { wanted, found });
         }
-        let (frames, boxes) = (frames as usize, boxes as usize);
-        let (read, chunk) = (header.length, vec![0; CHUNK_ROWS * COLUMNS * number.bytes]);
-        Ok(NpyFrames { reader, number, frames, boxes, sequence, wanted, read, chunk })
+        Ok(NpyFrames {
+            reader,
+            number,
+            layout,
+            wanted,
+            read: header.length,
+            endless: length.is_none(),
+            stored: Vec::new(),
+            fortran_order: header.fortran_order,
+            next: 0,
+        })
     }
 
     /// Appends the next frame's boxes as they are stored.
     pub(super) fn read_frame(&mut self, out: &mut Vec<Aabb>) -> Result<(), FileFault> {
-        let row_bytes = COLUMNS * self.number.bytes;
-        let mut rows = self.boxes;
+        if self.fortran_order {
+            self.read_scattered(out)?;
+        } else {
+            self.read_rows(out)?;
+        }
+        self.next += 1;
+        if self.endless && self.next == self.layout.frames {
+            return self.expect_end();
+        }
+        Ok(())
+    }
+
+    fn cut_off(&self) -> FileFault {
+        FileFault::Length { wanted: self.wanted, found: self.read }
+    }
+
+    /// A length that is not known beforehand must be right at the end.
+    fn expect_end(&mut self) -> Result<(), FileFault> {
+        match fill(&mut self.reader, &mut [0])? {
+            0 => Ok(()),
+            _ => Err(FileFault::Length { wanted: self.wanted, found: self.wanted + 1 }),
+        }
+    }
+
+    fn read_rows(&mut self, out: &mut Vec<Aabb>) -> Result<(), FileFault> {
+        let row_bytes = self.layout.columns() * self.number.bytes;
+        let mut rows = self.layout.boxes;
+        self.stored.resize(rows.min(CHUNK_ROWS) * row_bytes, 0);
         while rows > 0 {
             let now = rows.min(CHUNK_ROWS);
-            let chunk = &mut self.chunk[..now * row_bytes];
+            let chunk = &mut self.stored[..now * row_bytes];
             let got = fill(&mut self.reader, chunk)?;
             self.read += got as u64;
             if got < chunk.len() {
-                return Err(FileFault::Length { wanted: self.wanted, found: self.read });
+                return Err(self.cut_off());
             }
-            let number = self.number;
-            out.extend(chunk.chunks_exact(row_bytes).map(|row| number.decode(row)));
+            let (number, axes) = (self.number, self.layout.axes);
+            out.extend(chunk.chunks_exact(row_bytes).map(|row| decode(number, axes, row)));
             rows -= now;
         }
         Ok(())
     }
-}
 
-/// Whether it is a sequence, and the numbers of frames and boxes.
-fn frame_shape(shape: &[u64]) -> Result<(bool, u64, u64), FileFault> {
-    let (sequence, frames, boxes) = match *shape {
-        [boxes, 6] => (false, 1, boxes),
-        [frames, boxes, 6] => (true, frames, boxes),
-        _ => return Err(bad_shape(shape, "(n, 6) or (frames, n, 6)")),
-    };
-    if boxes > u64::from(u32::MAX) {
-        return Err(bad_shape(shape, "at most 4294967295 boxes per frame"));
+    fn read_scattered(&mut self, out: &mut Vec<Aabb>) -> Result<(), FileFault> {
+        if self.next == 0 {
+            let data = self.wanted - self.read;
+            let got = (&mut self.reader).take(data).read_to_end(&mut self.stored);
+            self.read += got.map_err(FileFault::Io)? as u64;
+        }
+        if self.read < self.wanted {
+            return Err(self.cut_off());
+        }
+        let (number, layout, frame) = (self.number, self.layout, self.next);
+        let bound = |index: usize, corner: usize, axis: usize| {
+            if axis >= layout.axes {
+                return 0.0;
+            }
+            let place = layout.fortran_place(frame, index, corner, axis);
+            let rounding = if corner == 0 { Rounding::Down } else { Rounding::Up };
+            number.bound(&self.stored[place * number.bytes..], rounding)
+        };
+        let corner = |index, corner| std::array::from_fn(|axis| bound(index, corner, axis));
+        out.extend((0..layout.boxes).map(|index| Aabb::new(corner(index, 0), corner(index, 1))));
+        Ok(())
     }
-    if boxes == 0 && frames > MOST_EMPTY_FRAMES || usize::try_from(frames).is_err() {
-        return Err(bad_shape(shape, "at most a million frames if they hold no boxes"));
+}
+
+/// The box of one row.
+#[inline]
+fn decode(number: Number, axes: usize, row: &[u8]) -> Aabb {
+    if number.is_f32() && axes == 3 {
+        let corner =
+            |first: usize| std::array::from_fn(|axis| number.f32_at(&row[4 * (first + axis)..]));
+        return Aabb::new(corner(0), corner(3));
     }
-    Ok((sequence, frames, boxes))
-}
-
-fn bad_shape(shape: &[u64], wanted: &'static str) -> FileFault {
-    FileFault::Shape { found: shape.to_vec(), wanted }
-}
-
-impl Number {
-    fn of(descr: &str) -> Result<Number, FileFault> {
-        match descr {
-            "<f4" => Ok(Number { bytes: 4, big_endian: false }),
-            "<f8" => Ok(Number { bytes: 8, big_endian: false }),
-            ">f4" => Ok(Number { bytes: 4, big_endian: true }),
-            ">f8" => Ok(Number { bytes: 8, big_endian: true }),
-            _ => Err(FileFault::Type {
-                found: descr.to_owned(),
-                wanted: "float32 or float64 with astype",
-            }),
+    let mut corners = [[0.0; 3]; 2];
+    for (corner, rounding) in [Rounding::Down, Rounding::Up].into_iter().enumerate() {
+        for axis in 0..axes {
+            let place = (axes * corner + axis) * number.bytes;
+            corners[corner][axis] = number.bound(&row[place..], rounding);
         }
     }
-
-    /// The box of one row.
-    #[inline]
-    fn decode(self, row: &[u8]) -> Aabb {
-        if self.bytes == 4 {
-            let value = |at: usize| self.f32_at(row, at);
-            return Aabb::new([value(0), value(1), value(2)], [value(3), value(4), value(5)]);
-        }
-        let value = |at: usize| self.f64_at(row, at);
-        Aabb::from_f64([value(0), value(1), value(2)], [value(3), value(4), value(5)])
-    }
-
-    #[inline]
-    fn f32_at(self, row: &[u8], at: usize) -> f32 {
-        let bytes: [u8; 4] = std::array::from_fn(|k| row[4 * at + k]);
-        if self.big_endian { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) }
-    }
-
-    #[inline]
-    fn f64_at(self, row: &[u8], at: usize) -> f64 {
-        let bytes: [u8; 8] = std::array::from_fn(|k| row[8 * at + k]);
-        if self.big_endian { f64::from_be_bytes(bytes) } else { f64::from_le_bytes(bytes) }
-    }
+    Aabb::new(corners[0], corners[1])
 }
 
 /// Writes boxes as little-endian float32 rows.
-pub(super) fn write_boxes(output: &mut Output, boxes: &[Aabb]) -> Result<(), FileError> {
+pub(super) fn write_boxes(output: &mut OutputFile, boxes: &[Aabb]) -> Result<(), FileError> {
     let mut chunk = Vec::with_capacity(CHUNK_ROWS * 24);
     for rows in boxes.chunks(CHUNK_ROWS) {
         chunk.clear();
@@ -154,7 +167,7 @@ pub(super) fn write_boxes(output: &mut Output, boxes: &[Aabb]) -> Result<(), Fil
                 chunk.extend_from_slice(&bound.to_le_bytes());
             }
         }
-        output.write(&chunk)?;
+        output.put(&chunk)?;
     }
     Ok(())
 }
@@ -171,11 +184,8 @@ fn pairs_of(mut reader: impl Read) -> Result<Vec<(u32, u32)>, FileFault> {
         return Err(FileFault::Type { found: header.descr, wanted: "uint32" });
     }
     let &[count, 2] = &header.shape[..] else {
-        return Err(bad_shape(&header.shape, "(m, 2)"));
+        return Err(FileFault::Shape { found: header.shape, wanted: "(m, 2)" });
     };
-    if header.fortran_order {
-        return Err(FileFault::FortranOrder);
-    }
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).map_err(FileFault::Io)?;
     let found = header.length + bytes.len() as u64;
@@ -183,6 +193,12 @@ fn pairs_of(mut reader: impl Read) -> Result<Vec<(u32, u32)>, FileFault> {
     if wanted != found {
         return Err(FileFault::Length { wanted, found });
     }
-    let value = |bytes: &[u8]| u32::from_le_bytes(std::array::from_fn(|k| bytes[k]));
-    Ok(bytes.chunks_exact(8).map(|pair| (value(pair), value(&pair[4..]))).collect())
+    let value = |place: usize| u32::from_le_bytes(std::array::from_fn(|k| bytes[4 * place + k]));
+    // In Fortran order all first ids stand before all second ones.
+    let count = count as usize;
+    let pair = |index: usize| match header.fortran_order {
+        true => (value(index), value(count + index)),
+        false => (value(2 * index), value(2 * index + 1)),
+    };
+    Ok((0..count).map(pair).collect())
 }

@@ -2,8 +2,10 @@
 
 use super::csv::CsvFrame;
 use super::npy::NpyFrames;
-use super::{FileError, FileFault, Format, csv};
+use super::{FileError, FileFault, Format, Input, csv, npy_header, npz};
 use jostle::{Aabb, BoxFault};
+use std::fs::File;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
 /// What to do with rows that are not boxes: NaN, or min above max.
@@ -25,6 +27,7 @@ pub struct SkippedRow {
     pub fault: BoxFault,
 }
 
+#[derive(Debug)]
 enum Source {
     Npy(NpyFrames),
     Csv(CsvFrame),
@@ -42,6 +45,7 @@ enum Source {
 /// }
 /// # Ok::<(), jostle_scenes::FileError>(())
 /// ```
+#[derive(Debug)]
 pub struct FrameReader {
     path: PathBuf,
     source: Source,
@@ -60,18 +64,46 @@ impl FrameReader {
     /// Opens a file. Its form is checked here, its numbers when their frame is read.
     pub fn open_with(path: impl AsRef<Path>, invalid: Invalid) -> Result<FrameReader, FileError> {
         let path = path.as_ref();
-        let source = match Format::of(path)? {
+        let source = match Format::to_read(path)? {
             Format::Npy => Source::Npy(NpyFrames::open(path)?),
-            Format::Csv => Source::Csv(csv::read_boxes(path)?),
+            Format::Npz => Source::Npy(npz::open(path)?),
+            Format::Text => {
+                let file = File::open(path).map_err(FileError::io(path))?;
+                Source::Csv(csv::read_boxes(path, Box::new(file))?)
+            }
         };
+        Ok(FrameReader::new(path, source, invalid))
+    }
+
+    /// Reads a stream, an array or text as its first bytes tell; messages call it `name`.
+    pub fn from_reader(
+        name: &str,
+        reader: impl Read + Send + 'static,
+        invalid: Invalid,
+    ) -> Result<FrameReader, FileError> {
+        let path = Path::new(name);
+        let fail = |fault| FileError::new(path, fault);
+        let (mut reader, mut start) = (reader, vec![0; 6]);
+        let got = npy_header::fill(&mut reader, &mut start).map_err(fail)?;
+        start.truncate(got);
+        let kind = start_of(&start).map_err(fail)?;
+        let input: Input = Box::new(Cursor::new(start).chain(reader));
+        let source = match kind {
+            Format::Text => Source::Csv(csv::read_boxes(path, input)?),
+            _ => Source::Npy(NpyFrames::start(input, None).map_err(fail)?),
+        };
+        Ok(FrameReader::new(path, source, invalid))
+    }
+
+    fn new(path: &Path, source: Source, invalid: Invalid) -> FrameReader {
         let (rows, skipped) = (Vec::new(), Vec::new());
-        Ok(FrameReader { path: path.to_owned(), source, invalid, next: 0, rows, skipped })
+        FrameReader { path: path.to_owned(), source, invalid, next: 0, rows, skipped }
     }
 
     /// The number of frames in the file.
     pub fn frames(&self) -> usize {
         match &self.source {
-            Source::Npy(npy) => npy.frames,
+            Source::Npy(npy) => npy.layout.frames,
             Source::Csv(_) => 1,
         }
     }
@@ -79,14 +111,14 @@ impl FrameReader {
     /// The number of rows in each frame, those that are not boxes included.
     pub fn boxes(&self) -> usize {
         match &self.source {
-            Source::Npy(npy) => npy.boxes,
-            Source::Csv(csv) => csv.boxes.len(),
+            Source::Npy(npy) => npy.layout.boxes,
+            Source::Csv(csv) => csv.rows,
         }
     }
 
-    /// True for a file of shape (frames, n, 6), even with a single frame.
+    /// Returns true if the file's shape has frames in front, even a single one.
     pub fn is_sequence(&self) -> bool {
-        matches!(&self.source, Source::Npy(npy) if npy.sequence)
+        matches!(&self.source, Source::Npy(npy) if npy.layout.sequence)
     }
 
     /// Replaces the content of `out` by the next frame and returns its number; `None` after the
@@ -108,10 +140,11 @@ impl FrameReader {
 
     fn fill(&mut self, frame: usize, out: &mut Vec<Aabb>) -> Result<(), FileError> {
         match &mut self.source {
-            Source::Csv(csv) => out.extend_from_slice(&csv.boxes),
+            // The only frame is handed over rather than copied.
+            Source::Csv(csv) => *out = std::mem::take(&mut csv.boxes),
             Source::Npy(npy) => npy.read_frame(out).map_err(|fault| {
                 let error = FileError::new(&self.path, fault);
-                if npy.sequence { error.at_frame(frame) } else { error }
+                if npy.layout.sequence { error.at_frame(frame) } else { error }
             })?,
         }
         Ok(())
@@ -143,13 +176,13 @@ impl FrameReader {
     fn row_error(&self, frame: usize, row: usize, fault: BoxFault) -> FileError {
         let error = FileError::new(&self.path, FileFault::Box(fault)).at_row(row);
         match &self.source {
-            Source::Csv(csv) => error.at_line(csv.lines[row]),
-            Source::Npy(npy) if npy.sequence => error.at_frame(frame),
+            Source::Csv(csv) => error.at_line(u64::from(csv.lines[row])),
+            Source::Npy(npy) if npy.layout.sequence => error.at_frame(frame),
             Source::Npy(_) => error,
         }
     }
 
-    /// For each box of the last frame its row in the file; `None` where no row was left out, so
+    /// For each box of the last frame its row in the file; `None` if no row was left out, so
     /// that index and row are the same.
     pub fn rows(&self) -> Option<&[u32]> {
         (!self.skipped.is_empty()).then_some(&self.rows[..])
@@ -158,6 +191,19 @@ impl FrameReader {
     /// The rows of the last frame that were left out, ascending.
     pub fn skipped(&self) -> &[SkippedRow] {
         &self.skipped
+    }
+}
+
+/// What a stream is, by its first bytes.
+fn start_of(start: &[u8]) -> Result<Format, FileFault> {
+    match start {
+        [0x93, b'N', b'U', b'M', b'P', b'Y'] => Ok(Format::Npy),
+        [0x1f, 0x8b, ..] => Err(FileFault::Compressed("gunzip -c")),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Err(FileFault::Compressed("zstd -dc")),
+        [b'P', b'K', 3, 4, ..] => {
+            Err(FileFault::Archive("an archive cannot be read from a pipe; give its name".into()))
+        }
+        _ => Ok(Format::Text),
     }
 }
 

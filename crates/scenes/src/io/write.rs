@@ -1,16 +1,18 @@
 //! [`FrameWriter`]: frames of boxes into a file.
 
-use super::output::Output;
-use super::{FileError, FileFault, Format, csv, npy, npy_header};
+use super::output::is_standard;
+use super::{FileError, FileFault, Format, OutputFile, csv, npy, npy_header};
 use jostle::Aabb;
 use std::path::Path;
 
 /// Writes a sequence of frames, one after the other.
 ///
-/// The file appears under its name at [`finish`](FrameWriter::finish); before, or without it, nothing
-/// is there. A failed write leaves an older file of that name as it was.
+/// The file appears under its name at [`finish`](FrameWriter::finish); before, or without it,
+/// nothing is there. A failed write leaves an older file of that name as it was. The name `-` is
+/// standard output, as `.npy`.
+#[derive(Debug)]
 pub struct FrameWriter {
-    output: Output,
+    output: OutputFile,
     format: Format,
     frames: usize,
     boxes: usize,
@@ -26,14 +28,14 @@ impl FrameWriter {
         boxes: usize,
     ) -> Result<FrameWriter, FileError> {
         let path = path.as_ref();
-        let format = Format::of(path)?;
-        if format == Format::Csv && frames != 1 {
+        let format = if is_standard(path) { Format::Npy } else { Format::to_write(path)? };
+        if format == Format::Text && frames != 1 {
             return Err(FileError::new(path, FileFault::OneFrame(frames)));
         }
-        let mut output = Output::create(path)?;
+        let mut output = OutputFile::create(path)?;
         match format {
-            Format::Csv => csv::write_box_header(&mut output)?,
-            Format::Npy => output.write(&sequence_header(frames, boxes))?,
+            Format::Text => csv::write_box_header(&mut output)?,
+            _ => output.put(&sequence_header(frames, boxes))?,
         }
         Ok(FrameWriter { output, format, frames, boxes, written: 0 })
     }
@@ -48,8 +50,8 @@ impl FrameWriter {
             return Err(fail(FileFault::TooManyFrames(self.frames)));
         }
         match self.format {
-            Format::Csv => csv::write_boxes(&mut self.output, boxes)?,
-            Format::Npy => npy::write_boxes(&mut self.output, boxes)?,
+            Format::Text => csv::write_boxes(&mut self.output, boxes)?,
+            _ => npy::write_boxes(&mut self.output, boxes)?,
         }
         self.written += 1;
         Ok(())
@@ -61,7 +63,7 @@ impl FrameWriter {
     }
 
     /// Ends the file and gives it its name. With fewer frames than declared (a run that was
-    /// stopped) the file states the number there is.
+    /// stopped) the file states the number there is; standard output cannot, which is an error.
     pub fn finish(mut self) -> Result<(), FileError> {
         if self.format == Format::Npy && self.written != self.frames {
             self.output.rewrite_start(&sequence_header(self.written, self.boxes))?;
@@ -77,13 +79,13 @@ fn sequence_header(frames: usize, boxes: usize) -> Vec<u8> {
 /// Writes one set of boxes: as `.npy` of shape (n, 6), or as `.csv`.
 pub fn write_boxes(path: impl AsRef<Path>, boxes: &[Aabb]) -> Result<(), FileError> {
     let path = path.as_ref();
-    if Format::of(path)? == Format::Csv {
+    if Format::to_write(path)? == Format::Text {
         let mut writer = FrameWriter::create(path, 1, boxes.len())?;
         writer.write_frame(boxes)?;
         return writer.finish();
     }
-    let mut output = Output::create(path)?;
-    output.write(&npy_header::write("<f4", &[boxes.len() as u64, 6]))?;
+    let mut output = OutputFile::create(path)?;
+    output.put(&npy_header::write("<f4", &[boxes.len() as u64, 6]))?;
     npy::write_boxes(&mut output, boxes)?;
     output.finish()
 }

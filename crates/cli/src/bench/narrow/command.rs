@@ -10,7 +10,7 @@ use jostle_scenes::ShapeKind;
 
 use super::ask::{METHODS, Question, Way};
 use super::{Case, Course, Row, measure, picture, report};
-use crate::bench::command::{BenchArgs, write_files};
+use crate::bench::command::{BenchArgs, Outputs};
 use crate::support::failure::Failure;
 use crate::support::interrupt;
 use crate::support::names;
@@ -80,6 +80,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     let mut rows: Vec<Row> = Vec::new();
     let budget = (!args.force).then(|| Duration::from_secs_f64(args.budget));
     let courses = courses(args)?;
+    let outputs = Outputs::create(args)?;
     for (course, ways) in &courses {
         let outcome = measure(course, ways, args.narrow.passes, budget)?;
         for (way, time) in outcome.left_out {
@@ -91,7 +92,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
             break;
         }
     }
-    write(args, &rows)?;
+    write(outputs, &rows)?;
     if interrupt::requested() {
         let message = format!("after {} rows, the last ones over fewer passes", rows.len());
         return Err(Failure::Stopped(message));
@@ -121,7 +122,8 @@ fn courses(args: &BenchArgs) -> Result<Vec<(Course, Vec<Way>)>, Failure> {
     list.retain(|(_, ways)| !ways.is_empty());
     if list.is_empty() {
         return Err(Failure::input(
-            "nothing to ask: gjk-sat answers contact alone, gjk-epa also intersects and distance, auto all; impact is asked of pairs that are separated or touching",
+            "nothing to ask: gjk-sat answers contact alone, gjk-epa also intersects and distance, \
+             auto all; impact is asked of pairs that are separated or touching",
         ));
     }
     Ok(list)
@@ -145,7 +147,8 @@ fn say_left_out(course: &Course, way: &Way, time: Duration) {
     // A closed stderr is no reason to stop.
     let _ = writeln!(
         stderr(),
-        "left out: {question} by {method} on {scene}, {case}: about {seconds:.1} s a pass expected; --force or a larger --budget runs it, fewer --pairs make it shorter",
+        "left out: {question} by {method} on {scene}, {case}: about {seconds:.1} s a pass expected; \
+         --force or a larger --budget runs it, fewer --pairs make it shorter",
     );
 }
 
@@ -161,10 +164,10 @@ fn print_course(args: &BenchArgs, rows: &[Row]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(args: &BenchArgs, rows: &[Row]) -> Result<(), Failure> {
+fn write(outputs: Outputs, rows: &[Row]) -> Result<(), Failure> {
     let same = |a: &Row, b: &Row| a.course.kind == b.course.kind && a.course.case == b.course.case;
     let objects = rows
         .chunk_by(same)
         .flat_map(|course| course.iter().map(move |row| report::object(row, course)));
-    write_files(args, &report::KEYS, &objects.collect::<Vec<_>>(), || picture::draw(rows))
+    outputs.write(&report::KEYS, &objects.collect::<Vec<_>>(), || picture::draw(rows))
 }
