@@ -30,6 +30,8 @@ fn unknown_names_get_a_suggestion() {
         &["did you mean sort-sweep"],
     );
     refused(&bench, &["bench", "--algorithm", "brute-forze"], &["did you mean brute-force"]);
+    let grids = ["did you mean", "grid-sweep", "grid-sap or grid-segmented-sap?"];
+    refused(&bench, &["bench", "--algorithm", "grid"], &grids);
     refused(&bench, &["scene", "unifrom", "-o", "x.npy"], &["unifrom", "uniform"]);
     refused(&bench, &["verify", "--scene", "sity"], &["sity", "city"]);
     refused(&bench, &["bench", "--scene", "uniform,balls"], &["balls", "ball"]);
@@ -73,9 +75,11 @@ fn wrong_files_are_named() {
     bench.write("text.npy", "not an array at all, whatever its name says");
     bench.write("shape.npy", npy("(2, 5)", "<f4", 40));
     bench.write("deep.npy", npy("(1, 1, 2, 6)", "<f4", 48));
-    bench.write("whole.npy", npy("(2, 6)", "<i8", 96));
+    bench.write("complex.npy", npy("(2, 6)", "<c8", 96));
     bench.write("short.npy", npy("(3, 6)", "<f4", 50));
-    bench.write("boxes.txt", row);
+    bench.write("boxes.dat", row);
+    bench.write("boxes.npy.gz", "");
+    bench.write("no.npz", "no archive");
     let cases: &[(&str, &[&str])] = &[
         ("missing.npy", &[]),
         ("ragged.csv", &["row 1"]),
@@ -86,9 +90,11 @@ fn wrong_files_are_named() {
         ("text.npy", &[]),
         ("shape.npy", &["5"]),
         ("deep.npy", &["6"]),
-        ("whole.npy", &["i8"]),
+        ("complex.npy", &["c8", "float32"]),
         ("short.npy", &[]),
-        ("boxes.txt", &[".npy"]),
+        ("boxes.dat", &[".npy"]),
+        ("boxes.npy.gz", &["gunzip"]),
+        ("no.npz", &["numpy.savez"]),
         (".", &[]),
     ];
     for (name, words) in cases {
@@ -106,16 +112,27 @@ fn wrong_files_are_named() {
 }
 
 #[test]
-fn unwritable_outputs_are_named_before_or_after_the_work() {
+fn unwritable_outputs_are_named_before_the_work() {
     let bench = Bench::new();
     bench.write("one.csv", "0,0,0,1,1,1\n");
     bench.write("file", "");
     for out in ["no/such/folder.npy", "file/below.npy"] {
         refused(&bench, &["pairs", "one.csv", "-o", out], &[out]);
         refused(&bench, &["scene", "uniform", "--n", "10", "--frames", "1", "-o", out], &[out]);
-        refused(&bench, &["bench", "--n", "10", "--frames", "2", "--csv", out], &[out]);
-        refused(&bench, &["bench", "--n", "10", "--frames", "2", "--plot", out], &[out]);
+        // A million frames would not end: the file is looked at first.
+        let long = ["bench", "--n", "1000", "--frames", "1m", "--force"];
+        refused(&bench, &[&long[..], &["--csv", out]].concat(), &[out, "does not exist"]);
+        let picture = &out.replace(".npy", ".svg");
+        let plot = ["--csv", "left.csv", "--plot", picture];
+        refused(&bench, &[&long[..], &plot].concat(), &[picture, "does not exist"]);
+        refused(&bench, &["reproduce", "all", "-o", out], &[out, "does not exist"]);
+        refused(&bench, &["contacts", "one.csv", "-o", out], &[out, "does not exist"]);
     }
+    refused(&bench, &["bench", "--frames", "1m", "--plot", "x.png"], &["x.png", ".svg"]);
+    refused(&bench, &["bench", "--frames", "1m", "--csv", "-"], &["-: give a file name"]);
+    refused(&bench, &["pairs", "one.csv", "--json", "-o", "-"], &["--json", "-o -"]);
+    refused(&bench, &["pairs", "-", "--with", "-"], &["not both"]);
+    refused(&bench, &["bench", "-"], &["standard input"]);
     refused(&bench, &["pairs", "one.csv", "-o", "pairs.txt"], &["pairs.txt", ".npy or .csv"]);
     refused(&bench, &["reproduce", "baseline", "--quick", "-o", "file/below"], &["file/below"]);
     refused(
@@ -132,4 +149,27 @@ fn devices_can_be_written_to() {
     if std::path::Path::new("/dev/null").exists() {
         bench.ok(&["bench", "--n", "10", "--frames", "2", "--csv", "/dev/null"]);
     }
+}
+
+/// A file without frames is not an error, and every command says so in whole sentences.
+#[test]
+fn no_frames_are_told() {
+    let bench = Bench::new();
+    bench.write("zero.npy", npy("(0, 5, 6)", "<f4", 0));
+    assert_eq!(bench.ok(&["pairs", "zero.npy"]), "zero.npy: no frames of 5 boxes\n");
+    let text = bench.ok(&["explain", "zero.npy"]);
+    assert!(text.contains("0 frames") && text.ends_with("no frame to look at\n"), "{text}");
+    assert!(bench.ok(&["verify", "zero.npy"]).contains("0 frames, 0 pairs"));
+    refused(&bench, &["bench", "zero.npy"], &["zero.npy", "no frames"]);
+}
+
+/// A device without line breaks must not fill the memory.
+#[cfg(unix)]
+#[test]
+fn endless_lines_are_given_up() {
+    let bench = Bench::new();
+    refused(&bench, &["contacts", "/dev/zero"], &["/dev/zero: line 1 is longer than 4 MiB"]);
+    let long = format!("\n\n{}", " ".repeat((4 << 20) + 2));
+    bench.write("long.jsonl", long);
+    refused(&bench, &["contacts", "long.jsonl"], &["long.jsonl: line 3 is longer"]);
 }

@@ -198,9 +198,12 @@ fn completions_name_the_subcommands() {
 #[test]
 fn every_help_text_has_examples() {
     let bench = Bench::new();
-    for command in ["pairs", "scene", "verify", "bench", "reproduce", "explain", "completions"] {
+    let commands = ["pairs", "scene", "verify", "bench", "reproduce", "explain", "completions"];
+    for command in commands.into_iter().chain(["contacts"]) {
         let help = bench.ok(&[command, "--help"]);
         assert!(help.contains("Example"), "{command}");
+        let wide = help.lines().find(|line| line.chars().count() > 100);
+        assert_eq!(wide, None, "{command}");
     }
     assert!(bench.ok(&["--help"]).contains("Exit code"));
 }

@@ -41,6 +41,90 @@ fn a_csv_gives_pairs_with_every_key_of_the_contract() {
     assert_eq!(lines[0]["sha256"], hash);
 }
 
+/// What the command prints when it is given `input` on standard input.
+fn piped(bench: &Bench, input: &[u8], args: &[&str]) -> String {
+    let output = assert_cmd::cargo::cargo_bin_cmd!("jostle")
+        .current_dir(bench.path(""))
+        .args(args)
+        .write_stdin(input)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn few_pairs_are_printed_and_many_counted() {
+    let bench = Bench::new();
+    bench.write("three.csv", THREE);
+    let text = bench.ok(&["pairs", "three.csv"]);
+    assert!(text.starts_with("three.csv: 3 boxes, 2 pairs in "), "{text}");
+    assert!(text.contains("\n0 1\n1 2\n") && !text.contains("sha256"), "{text}");
+    let hash = "f75a605a1fcbaea023eb618377547dbff016670bd1b0aeafce56232d837e0d71";
+    assert!(bench.ok(&["pairs", "three.csv", "--hash"]).contains(&format!("sha256 {hash}\n")));
+    bench.write("one.csv", "0,0,0,1,1,1\n");
+    assert!(bench.ok(&["pairs", "one.csv"]).starts_with("one.csv: 1 box, 0 pairs in "));
+    bench.write("same.csv", "0,0,0,1,1,1\n".repeat(8));
+    let text = bench.ok(&["pairs", "same.csv"]);
+    assert!(text.contains("8 boxes, 28 pairs") && text.contains("-o pairs.csv"), "{text}");
+    assert!(!text.contains("\n0 1\n"), "{text}");
+}
+
+#[test]
+fn a_sequence_is_a_table_that_fits_a_terminal() {
+    let bench = Bench::new();
+    let scene = ["scene", "uniform", "--frames", "3", "-o", "s.npy", "--set"];
+    bench.ok(&[&scene[..], &["density=0.02", "--n", "100"]].concat());
+    let few = bench.ok(&["pairs", "s.npy"]);
+    bench.ok(&[&scene[..], &["density=0.3", "--n", "900"]].concat());
+    let many = bench.ok(&["pairs", "s.npy", "--hash"]);
+    for (text, lines) in [(&few, 2 + 2 * 3), (&many, 2 + 2 * 3)] {
+        let head = text.lines().nth(1).unwrap();
+        assert_eq!(
+            head.split_whitespace().collect::<Vec<_>>().join(" "),
+            "frame boxes pairs began ended update ms step ms"
+        );
+        assert!(text.lines().count() >= lines, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+    let total: Vec<&str> = few.lines().nth(2).unwrap().split_whitespace().collect();
+    let pairs: usize = total[2].parse().unwrap();
+    let list = few.lines().nth(3).unwrap();
+    assert_eq!(list.split(',').count(), pairs, "{few}");
+}
+
+#[test]
+fn standard_input_and_output_are_files_too() {
+    let bench = Bench::new();
+    assert_eq!(piped(&bench, THREE.as_bytes(), &["pairs", "-", "-o", "-"]), "a,b\n0,1\n1,2\n");
+    let scene = ["scene", "uniform", "--n", "300", "--frames", "2", "--set", "density=0.3"];
+    bench.ok(&[&scene[..], &["-o", "s.npy"]].concat());
+    let stdout = bench.run(&[&scene[..], &["-o", "-"]].concat()).stdout;
+    assert!(stdout == std::fs::read(bench.path("s.npy")).unwrap());
+    let from_file = bench.json(&["pairs", "s.npy", "--json"]);
+    let lines = piped(&bench, &stdout, &["pairs", "-", "--json"]);
+    for (line, other) in lines.lines().zip(&from_file) {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["sha256"], other["sha256"]);
+    }
+    assert!(piped(&bench, &stdout, &["verify", "-"]).contains("standard input: 2 frames"));
+    assert!(piped(&bench, THREE.as_bytes(), &["explain", "-"]).contains("3 boxes"));
+    assert_eq!(bench.files(), ["s.npy"]);
+}
+
+/// Every kind of file through the command: the reader's own tests have the rest.
+#[test]
+fn flat_boxes_and_other_separators_are_read() {
+    let bench = Bench::new();
+    bench.write("flat.tsv", "x0\ty0\tx1\ty1\n0\t0\t2\t2\n1\t1\t3\t3\n5\t5\t6\t6\n");
+    bench.write("spaces.txt", "# x y z x y z\n0 0 0 2 2 2\n1 1 0 3 3 1\n5 5 0 6 6 1\n");
+    for name in ["flat.tsv", "spaces.txt"] {
+        bench.ok(&["pairs", name, "-o", "p.csv"]);
+        assert_eq!(read_pairs(bench.path("p.csv")).unwrap(), [(0, 1)], "{name}");
+    }
+}
+
 #[test]
 fn pairs_are_written_in_both_formats() {
     let bench = Bench::new();
@@ -127,7 +211,7 @@ fn between_two_files_only_crossing_pairs_count() {
 }
 
 #[test]
-fn one_frame_stays_beside_a_sequence() {
+fn one_frame_stays_while_a_sequence_moves() {
     let bench = Bench::new();
     bench.ok(&["scene", "uniform", "--n", "300", "--frames", "3", "-o", "s.npy"]);
     bench.write("wall.csv", "-1e9,-1e9,-1e9,1e9,1e9,1e9\n");

@@ -76,5 +76,5 @@ pub use world::{Body, BodyId, World, WorldError};
 
 /// The README's example is compiled and run as a test.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

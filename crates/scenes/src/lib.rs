@@ -36,3 +36,8 @@ pub use measure::{Sorted, median, pair_hash};
 pub use rng::Rng;
 pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};
 pub use shape_pairs::{PairScene, Placing, ShapeKind, ShapePair};
+
+/// The README's example is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

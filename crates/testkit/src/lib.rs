@@ -23,3 +23,8 @@ use jostle::{BroadPhase, Workers};
 
 /// Makes a broad phase on some workers.
 pub type Build<'a> = &'a dyn Fn(&Workers) -> Box<dyn BroadPhase>;
+
+/// The example of the repository's README is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -18,7 +18,7 @@ use crate::support::files;
 use crate::support::interrupt;
 use crate::support::names::{self, Choice};
 use crate::support::source;
-use crate::support::text::{count_of, grouped};
+use crate::support::text::{count_of, grouped, wrapped};
 
 const EXAMPLES: &str = "\
 Lists are separated by commas. All algorithms see each frame before the next one comes; they must
@@ -163,6 +163,9 @@ fn run_course(
     course: &Course,
     entrants: &[Entrant],
 ) -> Result<Vec<Measured>, Failure> {
+    if matches!(course, Course::File(_)) && course.open(1)?.frames() == 0 {
+        return Err(Failure::Input(format!("{}: there are no frames to time", course.name())));
+    }
     if args.force {
         return measure(course, args.frames, entrants, None);
     }
@@ -201,7 +204,10 @@ fn print_course(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    let Some(first) = rows.first() else { return Ok(()) };
+    let Some(first) = rows.first() else {
+        writeln!(out, "nothing was measured")?;
+        return Ok(());
+    };
     let frames = rows.iter().map(|row| row.samples.len() + 1).max().unwrap_or(0);
     writeln!(
         out,
@@ -214,7 +220,7 @@ fn print_course(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
     write!(out, "{}", report::course_table(rows))?;
     for row in rows {
         if let Some(reason) = &row.reason {
-            writeln!(out, "{} chose {reason}", row.algorithm)?;
+            write!(out, "{}", wrapped(&format!("{} chose ", row.algorithm), reason))?;
         }
     }
     writeln!(out)?;

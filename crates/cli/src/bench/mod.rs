@@ -1,9 +1,9 @@
 //! `jostle bench`: algorithms on the same frames, interleaved.
 //!
 //! A time means little alone on a busy machine. So all entrants see each frame one after the
-//! other before the next frame comes, the order turns by one each frame, and what is reported
-//! beside each time is its ratio to the fastest. Counts of work are exact. All entrants must
-//! find the same pairs in each frame.
+//! other before the next frame comes, the order turns by one each frame, and each time is reported
+//! with its ratio to the fastest. Counts of work are exact. All entrants must find the same pairs
+//! in each frame.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -34,7 +34,15 @@ pub enum Course {
 }
 
 impl Course {
-    /// Its frames, at most so many.
+    /// Its name: the scene's, or the path as given.
+    pub fn name(&self) -> String {
+        match self {
+            Course::Scene(spec) => spec.name.clone(),
+            Course::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Its frames, at most this many.
     pub fn open(&self, frames: usize) -> Result<Feed, Failure> {
         let mut feed = match self {
             Course::Scene(spec) => Feed::scene(spec, frames)?,
@@ -76,7 +84,7 @@ pub struct Sample {
     pub ended: usize,
     /// Box against box tests.
     pub tests: u64,
-    /// Exchanges of neighbours in sorted lists.
+    /// Swaps of neighbours in sorted lists.
     pub swaps: u64,
 }
 
@@ -99,7 +107,7 @@ pub struct Measured {
     pub stats: Stats,
     /// Why the algorithm chose as it did, if it is one that chooses.
     pub reason: Option<String>,
-    /// True where the budget of time was used up before the last frame.
+    /// True if the budget of time was used up before the last frame.
     pub cut_short: bool,
 }
 

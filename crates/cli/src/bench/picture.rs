@@ -4,7 +4,7 @@
 use super::Measured;
 use crate::support::failure::Failure;
 use crate::support::plot::{self, Axis, Bars, Chart, Lines, Series};
-use crate::support::text::grouped;
+use crate::support::text::count_of;
 
 /// The picture as SVG.
 pub fn draw(rows: &[Measured]) -> Result<String, Failure> {
@@ -20,7 +20,7 @@ pub fn draw(rows: &[Measured]) -> Result<String, Failure> {
     plot::svg(&charts)
 }
 
-/// Threads are named only where they differ.
+/// Threads are named only if they differ.
 fn label(row: &Measured, rows: &[&Measured]) -> String {
     match rows.iter().all(|other| other.threads == row.threads) {
         true => row.algorithm.to_string(),
@@ -31,16 +31,27 @@ fn label(row: &Measured, rows: &[&Measured]) -> String {
 
 fn lines(rows: &[&Measured]) -> Chart {
     let mut series: Vec<Series> = Vec::new();
+    let mut threads: Vec<usize> = rows.iter().map(|row| row.threads).collect();
+    threads.sort_unstable();
+    threads.dedup();
     for row in rows {
+        let dash = threads.binary_search(&row.threads).unwrap_or(0);
         let (label, point) = (label(row, rows), (row.n as f64, row.median_ms()));
         match series.iter_mut().find(|known| known.label == label) {
             Some(known) => known.points.push(point),
-            None => series.push(Series::new(&label, vec![point])),
+            None => {
+                let line = Series::new(&label, vec![point]);
+                series.push(line.in_group(row.algorithm.name(), dash));
+            }
         }
     }
     Chart::Lines(Lines {
         title: format!("Time to find the overlapping pairs: scene \"{}\"", rows[0].scene),
-        note: "median time of a step's broad phase; lower is better; both axes logarithmic".into(),
+        note: match threads.len() {
+            1 => "median time of a step's broad phase; lower is better; both axes logarithmic",
+            _ => "median time of a step's broad phase; lower is better; dashes tell the threads",
+        }
+        .into(),
         x: Axis::log("number of boxes"),
         y: Axis::log("milliseconds per step"),
         series,
@@ -51,12 +62,11 @@ fn bars(rows: &[&Measured]) -> Chart {
     let mut bars: Vec<(String, f64)> =
         rows.iter().map(|row| (label(row, rows), row.median_ms())).collect();
     bars.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let (boxes, pairs) = (grouped(rows[0].n as u64), grouped(rows[0].pairs() as u64));
+    let boxes = count_of(rows[0].n as u64, "box", "boxes");
+    let pairs = count_of(rows[0].pairs() as u64, "pair", "pairs");
     Chart::Bars(Bars {
         title: format!("Time to find the overlapping pairs: scene \"{}\"", rows[0].scene),
-        note: format!(
-            "{boxes} boxes, {pairs} pairs; median time of a step's broad phase; lower is better"
-        ),
+        note: format!("{boxes}, {pairs}; median time of a step's broad phase; lower is better"),
         axis: Axis::log("milliseconds per step (logarithmic)"),
         bars,
     })

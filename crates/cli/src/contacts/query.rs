@@ -5,7 +5,7 @@ use jostle::narrow::Motion;
 use jostle::shape::{LIMIT, Pose, Shape};
 use serde_json::{Map, Value};
 
-use crate::support::names::similar;
+use crate::support::names::{any_of, similar};
 
 /// The kinds of shapes that can be read.
 const KINDS: [&str; 9] =
@@ -175,7 +175,7 @@ fn sized(kind: &str, sizes: &Value) -> Result<Shape, String> {
         return Err(" is not supported yet; give its convex parts as hulls".into());
     }
     if !KINDS.contains(&kind) {
-        let meant = similar(kind, KINDS.into_iter()).join(" or ");
+        let meant = any_of(&similar(kind, KINDS.into_iter()));
         return Err(format!(" is no shape; did you mean {meant}? There are {}", KINDS.join(", ")));
     }
     let sizes = object(sizes)?;

@@ -16,7 +16,7 @@ pub fn algorithm(name: &str) -> Result<Algorithm, String> {
 
 /// Says that a name is not known, what may be meant, and what there is.
 pub fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
-    let meant = similar(name, names.clone()).join(" or ");
+    let meant = any_of(&similar(name, names.clone()));
     let all: Vec<&str> = names.collect();
     format!("no {what} is called {name:?}; did you mean {meant}? There are: {}", all.join(", "))
 }
@@ -86,6 +86,14 @@ pub fn threads(text: &str) -> Result<usize, String> {
 /// Starts threads.
 pub fn workers(threads: usize) -> Result<Workers, Failure> {
     Ok(Workers::new(threads)?)
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub fn any_of(names: &[&str]) -> String {
+    match names {
+        [front @ .., last] if !front.is_empty() => format!("{} or {last}", front.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// The names that may be meant: those that begin with what was given or contain it as a whole

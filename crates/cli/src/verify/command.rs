@@ -10,6 +10,7 @@ use super::{Contender, verify};
 use crate::support::failure::Failure;
 use crate::support::names::{self, Choice};
 use crate::support::source::SourceArgs;
+use crate::support::text::wrapped;
 
 /// Frames of a scene unless said otherwise.
 const FRAMES: usize = 20;
@@ -57,8 +58,9 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
         let names: Vec<&str> = contenders.iter().map(|contender| &contender.name[..]).collect();
         match verify(&mut feed, &contenders) {
             Ok(verified) => {
-                writeln!(stdout(), "ok {}: {verified}", feed.name())?;
-                writeln!(stdout(), "   {}", names.join(", "))?;
+                let verified = format!("{}: {verified}", feed.name());
+                let text = wrapped("ok ", &verified) + &wrapped("   ", &names.join(", "));
+                stdout().write_all(text.as_bytes())?;
             }
             Err(Failure::Check(fault)) => faults.push(fault),
             Err(other) => return Err(other),

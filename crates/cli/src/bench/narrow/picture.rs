@@ -1,4 +1,4 @@
-//! The picture of `jostle bench --narrow`: lines over the number of triangles where there are
+//! The picture of `jostle bench --narrow`: lines over the number of triangles if there are
 //! triangulated spheres of several sizes, one panel for each case; bars for all other courses.
 
 use super::{Case, Row};
@@ -37,7 +37,11 @@ fn lines(case: Case, rows: &[&Row]) -> Chart {
         let (label, point) = (label(row), (triangles, row.median_ns()));
         match series.iter_mut().find(|known| known.label == label) {
             Some(known) => known.points.push(point),
-            None => series.push(Series::new(&label, vec![point])),
+            None => {
+                let group = format!("{}, {}", row.way.question.name(), row.way.method_name());
+                let line = Series::new(&label, vec![point]);
+                series.push(line.in_group(&group, usize::from(row.way.cached)));
+            }
         }
     }
     Chart::Lines(Lines {
