@@ -40,7 +40,7 @@ impl Scale {
         if ticks.len() >= 2 { ticks } else { self.linear_ticks() }
     }
 
-    /// Powers of ten, with their multiples by two and five where there are few of them.
+    /// Powers of ten, with their multiples by two and five if there are few of them.
     fn log_ticks(&self) -> Vec<f64> {
         let decades = (self.high / self.low).log10();
         let every = (decades / 10.0).ceil().max(1.0) as i32;
@@ -62,14 +62,14 @@ impl Scale {
     }
 }
 
-/// True where a value can be shown.
+/// Returns true if a value can be shown.
 pub fn fits(value: f64, log: bool) -> bool {
     value.is_finite() && (!log || value > 0.0)
 }
 
-/// A number at an axis: thousands are grouped, the rest is brief.
+/// A number at an axis: from a thousand on it is whole, in groups; the rest is brief.
 pub fn tick_text(value: f64) -> String {
-    if (1000.0..1e15).contains(&value) && (value - value.round()).abs() < 1e-6 * value {
+    if (1000.0..1e15).contains(&value) {
         return grouped(value.round() as u64);
     }
     let text = brief(value);
