@@ -46,6 +46,7 @@ fn a_file_passes_on_several_thread_counts() {
 }
 
 /// A wrong broad phase: the right one, and then something done to its answer.
+#[derive(Clone, Debug)]
 struct Broken {
     inner: Box<dyn BroadPhase>,
     step: usize,
@@ -56,6 +57,10 @@ struct Broken {
 type Answer = (Vec<(u32, u32)>, Vec<(u32, u32)>, Report);
 
 impl BroadPhase for Broken {
+    fn name(&self) -> &str {
+        "broken"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.inner.update(boxes, found)?;
         self.step += 1;

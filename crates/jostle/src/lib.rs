@@ -60,7 +60,7 @@ mod stepper;
 
 pub use aabb::{Aabb, Axis, BoxFault, round_down, round_up};
 pub use boxes::{Boxes, Changes, Follower, Stamp};
-pub use broad::{Algorithm, BroadPhase, Report, UnknownAlgorithm};
+pub use broad::{Algorithm, BroadPhase, CloneBroadPhase, Report, UnknownAlgorithm};
 pub use detector::Detector;
 pub use error::{BoxError, Error, InvalidBox};
 pub use events::{Events, PairTracker};

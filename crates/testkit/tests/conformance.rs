@@ -50,6 +50,7 @@ fn filtered_crowds_are_not_tested_pair_by_pair() {
 }
 
 /// An oracle with one thing wrong.
+#[derive(Clone, Debug)]
 struct Broken {
     inner: Box<dyn BroadPhase>,
     fault: Fault,
@@ -65,6 +66,10 @@ enum Fault {
 }
 
 impl BroadPhase for Broken {
+    fn name(&self) -> &str {
+        "broken"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         let mut truth = PairBuffer::with_limit(found.limit());
         match self.fault {

@@ -126,14 +126,55 @@ algorithms! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aabb::Aabb;
+    use crate::boxes::Boxes;
+    use crate::filter::Filter;
+    use crate::pair::PairBuffer;
 
     #[test]
     fn names_round_trip_and_unknown_ones_get_a_suggestion() {
         for &algorithm in Algorithm::ALL {
             assert_eq!(algorithm.to_string().parse(), Ok(algorithm));
+            assert_eq!(algorithm.build(&Workers::one()).name(), algorithm.name());
         }
         let error = "sort-swep".parse::<Algorithm>().unwrap_err();
         assert_eq!(error.nearest, Algorithm::SortSweep);
         assert!(error.to_string().contains("did you mean sort-sweep?"));
+    }
+    /// A clone made between two steps finds what the original finds.
+    #[test]
+    fn clones_continue_where_the_original_is() {
+        let place = |k: u32, step: u32| {
+            let at = [k * 37 % 61, k * 53 % 67, k * 71 % 59].map(|part| (part + step) as f32);
+            Aabb::new(at, at.map(|low| low + (k % 7) as f32))
+        };
+        for &algorithm in Algorithm::ALL {
+            let mut boxes = Boxes::new();
+            let aabbs: Vec<Aabb> = (0..300).map(|k| place(k, 0)).collect();
+            let ids = boxes.insert_all(&aabbs, Filter::ALL).unwrap();
+            let mut original = algorithm.build(&Workers::one());
+            original.update(&boxes, &mut PairBuffer::new()).unwrap();
+            boxes.commit();
+            let mut copy = original.clone();
+            for step in 1..4 {
+                for (k, &id) in (0..).zip(&ids).skip(step as usize).step_by(9) {
+                    boxes.set(id, place(k, step)).unwrap();
+                }
+                boxes.insert(place(step, step), Filter::STILL).unwrap();
+                let found = [&mut original, &mut copy].map(|broad| {
+                    let mut found = PairBuffer::new();
+                    let report = broad.update(&boxes, &mut found).unwrap();
+                    broad.validate(&boxes);
+                    let mut pairs: Vec<_> = found.iter().collect();
+                    pairs.sort_unstable();
+                    let mut ended = found.ended().to_vec();
+                    ended.sort_unstable();
+                    (report, pairs, ended)
+                });
+                assert!(!found[0].1.is_empty(), "{algorithm}: nothing happened in step {step}");
+                assert_eq!(found[0], found[1], "{algorithm}, step {step}");
+                boxes.commit();
+            }
+        }
     }
 }

@@ -197,6 +197,7 @@ pub fn choose(observed: Observed, known: Known) -> Choice {
 }
 
 /// See the [module](self).
+#[derive(Clone, Debug)]
 pub struct Auto {
     workers: Workers,
     chosen: Candidate,
@@ -275,6 +276,10 @@ impl Auto {
 }
 
 impl BroadPhase for Auto {
+    fn name(&self) -> &str {
+        "auto"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.consider(boxes);
         let report = self.inner.update(boxes, found)?;

@@ -27,6 +27,10 @@ impl BruteForce {
 }
 
 impl BroadPhase for BruteForce {
+    fn name(&self) -> &str {
+        "brute-force"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.live.clear();
         self.live.extend(boxes.live_slots());

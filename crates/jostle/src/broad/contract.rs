@@ -1,5 +1,7 @@
 //! What every broad phase promises: the trait [`BroadPhase`] and the [`Report`] of an update.
 
+use std::fmt::Debug;
+
 use crate::boxes::Boxes;
 use crate::error::Error;
 use crate::pair::PairBuffer;
@@ -16,7 +18,14 @@ pub enum Report {
 }
 
 /// An algorithm that finds the overlapping pairs of [`Boxes`].
-pub trait BroadPhase: Send + Sync {
+///
+/// A broad phase can be shared between threads, and cloned: with a clone of the boxes it continues
+/// from the same state, which is what a rollback needs. `#[derive(Clone)]` on the implementing type
+/// is enough for that.
+pub trait BroadPhase: CloneBroadPhase + Debug + Send + Sync {
+    /// The name of the algorithm.
+    fn name(&self) -> &str;
+
     /// Follows [`Boxes::changes`] and writes pairs into the empty buffer, each of them once, in
     /// any order. After an error the algorithm forgets what it knew and reads all boxes again in
     /// the next update.
@@ -47,4 +56,22 @@ pub trait BroadPhase: Send + Sync {
 
     /// Panics and names the invariant if the structure is broken. Tests call it after each step.
     fn validate(&self, _boxes: &Boxes) {}
+}
+
+/// Clones a [`BroadPhase`] behind a pointer. Every broad phase that is [`Clone`] has this.
+pub trait CloneBroadPhase {
+    /// A copy in the same state.
+    fn clone_box(&self) -> Box<dyn BroadPhase>;
+}
+
+impl<B: BroadPhase + Clone + 'static> CloneBroadPhase for B {
+    fn clone_box(&self) -> Box<dyn BroadPhase> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn BroadPhase> {
+    fn clone(&self) -> Box<dyn BroadPhase> {
+        (**self).clone_box()
+    }
 }

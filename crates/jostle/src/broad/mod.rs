@@ -27,4 +27,4 @@ mod persistent;
 mod shared;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
-pub use contract::{BroadPhase, Report};
+pub use contract::{BroadPhase, CloneBroadPhase, Report};

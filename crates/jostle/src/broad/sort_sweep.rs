@@ -99,6 +99,10 @@ impl SortSweep {
 }
 
 impl BroadPhase for SortSweep {
+    fn name(&self) -> &str {
+        "sort-sweep"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
         let axis = widest_axis(boxes);

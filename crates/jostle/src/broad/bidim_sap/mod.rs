@@ -184,6 +184,10 @@ impl BidimSap {
 }
 
 impl BroadPhase for BidimSap {
+    fn name(&self) -> &str {
+        "bidim-sap"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
         let follows = self.follower.begin(boxes);

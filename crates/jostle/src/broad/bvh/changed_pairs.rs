@@ -8,9 +8,9 @@
 use std::ops::Range;
 
 use crate::aabb::Aabb;
-use crate::error::LimitReached;
+use crate::broad::shared::tasks::TaskState;
 use crate::filter::Filter;
-use crate::pair::{Lane, PairBuffer};
+use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::simd::node8::{Node8, NodeTests, WIDTH, lanes_of_bit};
 use crate::simd::{self, Kernel, Simd};
@@ -51,12 +51,12 @@ pub(super) fn find(
     movers: Movers<'_>,
     still: &[Tree],
     workers: &Workers,
-    scratch: &mut Vec<Scratch>,
+    tasks: &mut Vec<TaskState<Scratch>>,
     found: &mut PairBuffer,
 ) -> Result<u64, LimitReached> {
     let families = movers.tree.blocks().div_ceil(WIDTH);
     let view = View::new(movers.tree);
-    run(families, workers, scratch, found, |families, lane, scratch| {
+    run(families, workers, tasks, found, |families, lane, scratch| {
         simd::run(Find { movers, view, still, families, lane, scratch })
     })
 }

@@ -53,6 +53,7 @@
 
 use crate::boxes::{Boxes, Follower, Stamp};
 use crate::broad::contract::{BroadPhase, Report};
+use crate::broad::shared::tasks::TaskState;
 use crate::error::Error;
 use crate::pair::PairBuffer;
 use crate::par::Workers;
@@ -81,7 +82,7 @@ pub struct Bvh {
     workers: Workers,
     follower: Follower,
     forest: Forest,
-    scratch: Vec<Scratch>,
+    tasks: Vec<TaskState<Scratch>>,
     /// Number of overlapping pairs.
     pairs: usize,
     tests: u64,
@@ -95,7 +96,7 @@ impl Bvh {
             workers: workers.clone(),
             follower: Follower::default(),
             forest: Forest::new(workers),
-            scratch: Vec::new(),
+            tasks: Vec::new(),
             pairs: 0,
             tests: 0,
             clock: StageClock::default(),
@@ -104,13 +105,8 @@ impl Bvh {
 
     fn find_all(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         let filters = boxes.has_filters().then_some(boxes.filters());
-        self.tests = self_pairs::find(
-            &self.forest.moving,
-            filters,
-            &self.workers,
-            &mut self.scratch,
-            found,
-        )?;
+        self.tests =
+            self_pairs::find(&self.forest.moving, filters, &self.workers, &mut self.tasks, found)?;
         found.check_limit()?;
         self.pairs = found.len();
         self.forest.note_tests(self.tests);
@@ -123,7 +119,7 @@ impl Bvh {
         self.clock.end("fit");
         let movers = self.forest.movers(boxes);
         let (still, workers) = (&self.forest.still, &self.workers);
-        self.tests = changed_pairs::find(movers, still, workers, &mut self.scratch, found)?;
+        self.tests = changed_pairs::find(movers, still, workers, &mut self.tasks, found)?;
         self.clock.end("pairs");
         self.forest.note_tests(self.tests);
         self.forest.finish(boxes);
@@ -137,6 +133,10 @@ impl Bvh {
 }
 
 impl BroadPhase for Bvh {
+    fn name(&self) -> &str {
+        "bvh"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
         self.tests = 0;

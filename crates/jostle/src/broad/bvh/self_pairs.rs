@@ -15,9 +15,9 @@
 
 use std::ops::Range;
 
-use crate::error::LimitReached;
+use crate::broad::shared::tasks::{TaskState, run_parts};
 use crate::filter::Filter;
-use crate::pair::{Lane, Pair, PairBuffer};
+use crate::pair::{Lane, LimitReached, Pair, PairBuffer};
 use crate::par::Workers;
 use crate::simd::node8::{NodeTests, WIDTH, lanes_of_bit};
 use crate::simd::{self, Kernel, Simd};
@@ -27,20 +27,6 @@ use super::tree::{Reached, Search, Tree, View};
 /// How many tasks each worker gets: enough that a crowded stretch does not keep the others
 /// waiting.
 const TASKS_PER_WORKER: usize = 8;
-
-/// Number of tasks for a number of things to do.
-pub(super) fn tasks(things: usize, workers: &Workers) -> usize {
-    if workers.count() == 1 {
-        1
-    } else {
-        (workers.count() * TASKS_PER_WORKER).clamp(1, things.max(1))
-    }
-}
-
-/// The things that one of the tasks does.
-pub(super) fn share(things: usize, task: usize, tasks: usize) -> Range<usize> {
-    things * task / tasks..things * (task + 1) / tasks
-}
 
 /// What a task keeps between steps.
 #[derive(Clone, Debug, Default)]
@@ -52,43 +38,26 @@ pub(super) struct Scratch {
     pub places: Vec<u32>,
     pub ended: Vec<Pair>,
     pub tests: u64,
-    pub failed: Option<LimitReached>,
 }
 
-/// Runs a task for each share of `things`, each with a lane and a scratch of its own. Returns the
-/// number of tests of one box against eight.
+/// Runs a task for each part of the nodes of level 1, each with a lane and a scratch of its own.
+/// Returns the number of tests of one box against eight.
 pub(super) fn run(
-    things: usize,
+    families: usize,
     workers: &Workers,
-    scratch: &mut Vec<Scratch>,
+    tasks: &mut Vec<TaskState<Scratch>>,
     found: &mut PairBuffer,
     task: impl Fn(Range<usize>, &mut Lane, &mut Scratch) -> Result<(), LimitReached> + Sync,
 ) -> Result<u64, LimitReached> {
-    let tasks = tasks(things, workers);
-    if scratch.len() < tasks {
-        scratch.resize_with(tasks, Scratch::default);
-    }
-    let scratch = &mut scratch[..tasks];
-    let each = |number: usize, lane: &mut Lane, scratch: &mut Scratch| {
+    tasks.iter_mut().for_each(|task| task.scratch.ended.clear());
+    let search = |part, lane: &mut Lane, scratch: &mut Scratch, tests: &mut u64| {
         scratch.tests = 0;
-        scratch.ended.clear();
-        scratch.failed = task(share(things, number, tasks), lane, scratch).err();
+        let result = task(part, lane, scratch);
+        *tests = scratch.tests;
+        result
     };
-    if tasks == 1 {
-        each(0, found.lane(), &mut scratch[0]);
-    } else {
-        let lanes = found.lanes(tasks).iter_mut();
-        let mut work: Vec<(&mut Lane, &mut Scratch)> = lanes.zip(scratch.iter_mut()).collect();
-        workers.for_each(&mut work, |number, (lane, scratch)| each(number, lane, scratch));
-    }
-    let mut tests = 0;
-    for scratch in scratch.iter_mut() {
-        tests += scratch.tests;
-        if let Some(failed) = scratch.failed.take() {
-            return Err(failed);
-        }
-        found.ended_mut().extend_from_slice(&scratch.ended);
-    }
+    let tests = run_parts(families, TASKS_PER_WORKER, workers, tasks, found, search)?;
+    tasks.iter().for_each(|task| found.ended_mut().extend_from_slice(&task.scratch.ended));
     Ok(tests)
 }
 
@@ -97,12 +66,12 @@ pub(super) fn find(
     tree: &Tree,
     filters: Option<&[Filter]>,
     workers: &Workers,
-    scratch: &mut Vec<Scratch>,
+    tasks: &mut Vec<TaskState<Scratch>>,
     found: &mut PairBuffer,
 ) -> Result<u64, LimitReached> {
     let view = View::new(tree);
     let families = tree.blocks().div_ceil(WIDTH);
-    run(families, workers, scratch, found, |families, lane, scratch| {
+    run(families, workers, tasks, found, |families, lane, scratch| {
         simd::run(Find { view, filters, families, lane, scratch })
     })
 }

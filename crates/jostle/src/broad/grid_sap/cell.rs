@@ -129,7 +129,7 @@ pub(super) struct CellStep<'a> {
 }
 
 /// The sorted endpoints of the boxes of one cell, which are called by their numbers.
-pub(super) trait CellLists: Clone + Debug + Default + Send {
+pub(super) trait CellLists: Clone + Debug + Default + Send + Sync {
     /// The local sort is chosen if fewer than one box in this many moved.
     const LOCAL_SHARE: usize;
 

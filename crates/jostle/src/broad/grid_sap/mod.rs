@@ -76,33 +76,37 @@ impl Default for GridOptions {
 }
 
 macro_rules! grid_of {
-    ($name:ident, $lists:ty, $about:literal) => {
+    ($type:ident = $name:literal, $lists:ty, $about:literal) => {
         #[doc = $about]
         #[derive(Clone, Debug)]
-        pub struct $name {
+        pub struct $type {
             driver: Persistent<GridFollow<$lists>>,
         }
 
-        driven!($name);
+        driven!($type, $name);
 
-        impl $name {
+        impl $type {
             /// A new instance whose cells run on `workers`.
-            pub fn new(workers: &Workers) -> $name {
-                $name::with_options(workers, GridOptions::default())
+            pub fn new(workers: &Workers) -> $type {
+                $type::with_options(workers, GridOptions::default())
             }
 
             /// A new instance with these options.
-            pub fn with_options(workers: &Workers, options: GridOptions) -> $name {
+            pub fn with_options(workers: &Workers, options: GridOptions) -> $type {
                 let cells = GridFollow::new(workers, options);
-                $name { driver: Persistent::new(workers, cells, options.may_rebuild) }
+                $type { driver: Persistent::new(workers, cells, options.may_rebuild) }
             }
         }
     };
 }
 
-grid_of!(GridSap, EndpointLists, "A grid whose cells are those of [`sap`](crate::broad::sap).");
 grid_of!(
-    GridSegmentedSap,
+    GridSap = "grid-sap",
+    EndpointLists,
+    "A grid whose cells are those of [`sap`](crate::broad::sap)."
+);
+grid_of!(
+    GridSegmentedSap = "grid-segmented-sap",
     SegmentedLists,
     "A grid whose cells are those of [`segmented-sap`](crate::broad::segmented_sap)."
 );

@@ -74,6 +74,7 @@ use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::groups::Groups;
+use crate::broad::shared::tasks::{TaskState, run_tasks};
 use crate::error::{Error, LimitReached};
 use crate::id::Slot;
 use crate::pair::{Lane, PairBuffer};
@@ -123,7 +124,7 @@ pub struct GridSweep {
     shares: Vec<Share>,
     /// The tickets of the share that each worker deals.
     tickets: Vec<Vec<Ticket>>,
-    strips: Vec<Strip>,
+    strips: Vec<TaskState<Strip>>,
     /// The columns of each task of the sweep.
     cuts: Vec<usize>,
     clock: StageClock,
@@ -235,7 +236,6 @@ impl GridSweep {
             self.cuts.push(low);
         }
         self.cuts.push(columns);
-        self.strips.resize_with(tasks, Strip::default);
     }
 
     fn sweep(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), LimitReached> {
@@ -247,21 +247,24 @@ impl GridSweep {
             filters: boxes.has_filters().then(|| boxes.filters()),
             level: self.level,
         };
-        let (cuts, tasks) = (&self.cuts, self.strips.len());
-        let sweep = |task: usize, strip: &mut Strip, lane: &mut Lane| {
+        let cuts = &self.cuts;
+        let sweep = |task: usize, lane: &mut Lane, strip: &mut Strip, tests: &mut u64| {
             strip.tests = 0;
             let mut columns = cuts[task]..cuts[task + 1];
-            strip.reached = columns.try_for_each(|column| strip.sweep(&frame, column, lane)).err();
+            let result = columns.try_for_each(|column| strip.sweep(&frame, column, lane));
+            *tests = strip.tests;
+            result
         };
-        self.workers.for_each_two(&mut self.strips, found.lanes(tasks), sweep);
-        match self.strips.iter().find_map(|strip| strip.reached) {
-            Some(reached) => Err(reached),
-            None => found.check_limit(),
-        }
+        run_tasks(cuts.len() - 1, &self.workers, &mut self.strips, found, sweep)?;
+        found.check_limit()
     }
 }
 
 impl BroadPhase for GridSweep {
+    fn name(&self) -> &str {
+        "grid-sweep"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
         let continues = self.follower.begin(boxes);
@@ -315,7 +318,7 @@ impl BroadPhase for GridSweep {
     fn stats(&self) -> Stats {
         let sum = |of: fn(&Share) -> usize| self.shares.iter().map(of).sum::<usize>();
         let tickets = self.tickets.iter().map(Vec::capacity).sum::<usize>() * size_of::<Ticket>();
-        let strips = self.strips.iter().map(Strip::bytes).sum::<usize>();
+        let strips = self.strips.iter().map(|task| task.scratch.bytes()).sum::<usize>();
         Stats {
             tests: self.tests(),
             bytes: sum(Share::bytes)

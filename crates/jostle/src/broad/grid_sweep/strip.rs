@@ -52,8 +52,6 @@ pub(super) struct Strip {
     depth: usize,
     within: Option<Box<Division>>,
     pub tests: u64,
-    /// Whether the limit of pairs was reached in the last update.
-    pub reached: Option<LimitReached>,
 }
 
 /// A column divided again.

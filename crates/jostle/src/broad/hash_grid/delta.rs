@@ -118,24 +118,30 @@ pub(super) struct Search<'a> {
 
 impl Search<'_> {
     /// Writes the pairs that overlap in the grid as it was and do not in `boxes`, for some of the
-    /// boxes that were there before. Returns the number of tests.
+    /// boxes that were there before, and counts the tests.
     pub fn ended(
         &self,
         boxes: &Boxes,
         part: Range<usize>,
         lane: &mut Lane,
-    ) -> Result<u64, LimitReached> {
+        tests: &mut u64,
+    ) -> Result<(), LimitReached> {
         let now = |slot: u32| &boxes.aabbs()[slot as usize];
-        self.write(&self.changed.list[part], lane, |&(slot, _), other| {
+        self.write(&self.changed.list[part], lane, tests, |&(slot, _), other| {
             !now(slot).overlaps(now(other.slot))
         })
     }
 
     /// Writes the pairs that overlap in the grid as it is and did not before, for some of the
-    /// boxes that are there now. Returns the number of tests.
-    pub fn began(&self, part: Range<usize>, lane: &mut Lane) -> Result<u64, LimitReached> {
+    /// boxes that are there now, and counts the tests.
+    pub fn began(
+        &self,
+        part: Range<usize>,
+        lane: &mut Lane,
+        tests: &mut u64,
+    ) -> Result<(), LimitReached> {
         let there = &self.changed.list[self.changed.went..];
-        self.write(&there[part], lane, |(_, old), other| {
+        self.write(&there[part], lane, tests, |(_, old), other| {
             !old.overlaps(self.changed.old(other.slot).unwrap_or(&other.aabb))
         })
     }
@@ -144,9 +150,9 @@ impl Search<'_> {
         &self,
         list: &[(u32, Aabb)],
         lane: &mut Lane,
+        tests: &mut u64,
         wanted: impl Fn(&(u32, Aabb), &Entry) -> bool,
-    ) -> Result<u64, LimitReached> {
-        let mut tests = 0;
+    ) -> Result<(), LimitReached> {
         let allowed = |one: u32, other: u32| {
             self.filters.is_none_or(|list| list[one as usize].allows(&list[other as usize]))
         };
@@ -159,8 +165,8 @@ impl Search<'_> {
                     false => Ok(()),
                 }
             };
-            self.grid.neighbours(slot, self.groups, &mut tests, &mut show)?;
+            self.grid.neighbours(slot, self.groups, tests, &mut show)?;
         }
-        Ok(tests)
+        Ok(())
     }
 }

@@ -66,7 +66,7 @@ use crate::boxes::{Boxes, Follower};
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::groups::GroupFollower;
 use crate::broad::shared::groups::Groups;
-use crate::broad::shared::tasks::in_tasks;
+use crate::broad::shared::tasks::{TaskState, run_parts};
 use crate::error::{Error, LimitReached};
 use crate::filter::Filter;
 use crate::pair::{Lane, PairBuffer};
@@ -87,6 +87,9 @@ pub struct Options {
     pub hash: CellHash,
 }
 
+/// Tasks per worker: enough that idle workers find something to take over.
+const TASKS_PER_WORKER: usize = 16;
+
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct HashGrid {
@@ -95,6 +98,7 @@ pub struct HashGrid {
     grid: Grid,
     watch: GroupFollower,
     changed: Changed,
+    tasks: Vec<TaskState<()>>,
     follower: Follower,
     /// Relinks at the last look at the crowding, and what it was after building.
     checked: usize,
@@ -174,16 +178,17 @@ impl HashGrid {
     fn search(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.grid.prepare(&self.watch.groups);
         let filters = boxes.has_filters().then_some(boxes.filters());
-        let (grid, groups) = (&self.grid, &self.watch.groups);
+        let HashGrid { grid, watch, tasks, workers, .. } = self;
         let places = grid.table.entries.len();
-        self.tests = in_tasks(&self.workers, places, found, |part, lane| {
-            search_places(grid, groups, filters, part, lane)
-        })?;
+        let search = |part, lane: &mut Lane, (): &mut (), tests: &mut u64| {
+            search_places(grid, &watch.groups, filters, part, lane, tests)
+        };
+        self.tests = run_parts(places, TASKS_PER_WORKER, workers, tasks, found, search)?;
         self.clock.end("search");
         Ok(Report::Full)
     }
 
-    /// Follows the changes, which have been collected, and searches for what they changed.
+    /// Follows the changes, which have been collected, and searches for the pairs they changed.
     fn search_changed(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.changed.mark(boxes.slots());
         let done = self.search_marked(boxes, found);
@@ -192,11 +197,8 @@ impl HashGrid {
     }
 
     fn search_marked(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        let HashGrid { grid, changed, .. } = &*self;
-        let (groups, filters) = (&self.watch.groups, self.watch.filters());
-        let search = Search { grid, groups, changed, filters };
-        let tests = in_tasks(&self.workers, changed.before(), found, |part, lane| {
-            search.ended(boxes, part, lane)
+        self.tests = self.search_list(found, Changed::before, |search, part, lane, tests| {
+            search.ended(boxes, part, lane, tests)
         })?;
         self.changed.ended.clear();
         self.changed.ended.extend(found.iter());
@@ -206,27 +208,40 @@ impl HashGrid {
         self.follow(boxes);
         self.grid.prepare(&self.watch.groups);
         self.clock.end("move");
-        let HashGrid { grid, changed, .. } = &*self;
-        let (groups, filters) = (&self.watch.groups, self.watch.filters());
-        let search = Search { grid, groups, changed, filters };
-        self.tests = tests
-            + in_tasks(&self.workers, changed.after(), found, |part, lane| {
-                search.began(part, lane)
-            })?;
+        self.tests += self.search_list(found, Changed::after, |search, part, lane, tests| {
+            search.began(part, lane, tests)
+        })?;
         self.clock.end("search");
         Ok(Report::Delta)
     }
+
+    /// Searches for pairs of the changed boxes, of which there are `count`. Returns the number of
+    /// tests.
+    fn search_list(
+        &mut self,
+        found: &mut PairBuffer,
+        count: fn(&Changed) -> usize,
+        search: impl Fn(&Search<'_>, Range<usize>, &mut Lane, &mut u64) -> Result<(), LimitReached>
+        + Sync,
+    ) -> Result<u64, LimitReached> {
+        let HashGrid { grid, changed, watch, tasks, workers, .. } = self;
+        let list = Search { grid, groups: &watch.groups, changed, filters: watch.filters() };
+        let items = count(changed);
+        run_parts(items, TASKS_PER_WORKER, workers, tasks, found, |part, lane, (), tests| {
+            search(&list, part, lane, tests)
+        })
+    }
 }
 
-/// Writes the pairs of a stretch of entries with all later ones. Returns the number of tests.
+/// Writes the pairs of a stretch of entries with all later ones, and counts the tests.
 fn search_places(
     grid: &Grid,
     groups: &Groups,
     filters: Option<&[Filter]>,
     places: Range<usize>,
     lane: &mut Lane,
-) -> Result<u64, LimitReached> {
-    let mut tests = 0;
+    tests: &mut u64,
+) -> Result<(), LimitReached> {
     for place in places {
         let slot = grid.table.entries[place].slot;
         let allowed = |other: u32| {
@@ -236,12 +251,16 @@ fn search_places(
             true => lane.push(slot, other.slot),
             false => Ok(()),
         };
-        grid.later_neighbours(place as u32, groups, &mut tests, &mut show)?;
+        grid.later_neighbours(place as u32, groups, tests, &mut show)?;
     }
-    Ok(tests)
+    Ok(())
 }
 
 impl BroadPhase for HashGrid {
+    fn name(&self) -> &str {
+        "hash-grid"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
         self.tests = 0;

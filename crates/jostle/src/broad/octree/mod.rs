@@ -34,13 +34,16 @@ use crate::boxes::{Boxes, Follower};
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::axes::worthwhile_spread;
 use crate::broad::shared::groups::GroupFollower;
-use crate::broad::shared::tasks::in_tasks;
+use crate::broad::shared::tasks::{TaskState, run_parts};
 use crate::error::{Error, LimitReached};
 use crate::pair::{Lane, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 pub use tree::DEEPEST;
 use tree::{Cube, Tree};
+
+/// Tasks per worker: enough that idle workers find something to take over.
+const TASKS_PER_WORKER: usize = 16;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
@@ -50,6 +53,7 @@ pub struct Octree {
     watch: GroupFollower,
     /// For each group the groups it may pair with, one bit each.
     partners: Vec<u32>,
+    tasks: Vec<TaskState<()>>,
     follower: Follower,
     /// Boxes in the roots after building.
     built_unbounded: usize,
@@ -104,8 +108,8 @@ impl Octree {
         boxes: &Boxes,
         part: Range<usize>,
         lane: &mut Lane,
-    ) -> Result<u64, LimitReached> {
-        let mut tests = 0;
+        tests: &mut u64,
+    ) -> Result<(), LimitReached> {
         let filters = self.watch.filters();
         for slot in part {
             if !self.tree.holds(slot) {
@@ -117,10 +121,10 @@ impl Octree {
                 if allowed { lane.push(slot as u32, other) } else { Ok(()) }
             };
             for root in (0..self.partners.len()).filter(|root| partners >> root & 1 == 1) {
-                self.tree.overlapping(root, slot as u32, boxes.aabbs(), &mut tests, &mut show)?;
+                self.tree.overlapping(root, slot as u32, boxes.aabbs(), tests, &mut show)?;
             }
         }
-        Ok(tests)
+        Ok(())
     }
 }
 
@@ -138,6 +142,10 @@ fn around(boxes: &Boxes) -> Cube {
 }
 
 impl BroadPhase for Octree {
+    fn name(&self) -> &str {
+        "octree"
+    }
+
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
         self.tests = 0;
@@ -150,10 +158,13 @@ impl BroadPhase for Octree {
             self.rebuild(boxes);
         }
         self.clock.end("move");
-        let this = &*self;
-        self.tests = in_tasks(&self.workers, boxes.slots(), found, |part, lane| {
-            this.search(boxes, part, lane)
-        })?;
+        let mut tasks = std::mem::take(&mut self.tasks);
+        let search = |part, lane: &mut Lane, (): &mut (), tests: &mut u64| {
+            self.search(boxes, part, lane, tests)
+        };
+        let (slots, workers) = (boxes.slots(), &self.workers);
+        let tests = run_parts(slots, TASKS_PER_WORKER, workers, &mut tasks, found, search);
+        (self.tests, self.tasks) = (tests?, tasks);
         found.check_limit()?;
         self.clock.end("search");
         self.follower.done(boxes);

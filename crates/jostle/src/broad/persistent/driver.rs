@@ -19,7 +19,7 @@ use super::judge::{EventSink, FollowError, PairJudge};
 use super::previous::PreviousBounds;
 
 /// The sorted endpoint lists of an algorithm, and how they follow changes.
-pub(crate) trait PersistentLists: Debug + Send {
+pub(crate) trait PersistentLists: Clone + Debug + Send + Sync {
     /// Sorts the endpoints of the previous bounds from scratch.
     fn rebuild(&mut self, previous: &PreviousBounds, boxes: &Boxes, order: [usize; 3]);
 
@@ -283,8 +283,12 @@ impl<L: PersistentLists> Persistent<L> {
 
 /// Implements [`BroadPhase`](crate::BroadPhase) for a type by the [`Persistent`] it holds as `driver`.
 macro_rules! driven {
-    ($type:ty) => {
+    ($type:ty, $name:literal) => {
         impl $crate::broad::contract::BroadPhase for $type {
+            fn name(&self) -> &str {
+                $name
+            }
+
             fn update(
                 &mut self,
                 boxes: &$crate::boxes::Boxes,

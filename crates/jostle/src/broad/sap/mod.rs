@@ -74,7 +74,7 @@ pub struct Sap {
     driver: Persistent<SapFollow>,
 }
 
-driven!(Sap);
+driven!(Sap, "sap");
 
 impl Sap {
     /// A new instance; it uses one thread, except for finding all pairs.

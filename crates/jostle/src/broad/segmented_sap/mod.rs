@@ -88,7 +88,7 @@ pub struct SegmentedSap {
     driver: Persistent<SegmentedFollow>,
 }
 
-driven!(SegmentedSap);
+driven!(SegmentedSap, "segmented-sap");
 
 impl SegmentedSap {
     /// A new instance; it uses one thread, except for finding all pairs.

@@ -71,7 +71,7 @@ pub struct SimdSap {
     driver: Persistent<SimdFollow>,
 }
 
-driven!(SimdSap);
+driven!(SimdSap, "simd-sap");
 
 impl SimdSap {
     /// A new instance; it uses up to three threads.
