@@ -1,9 +1,9 @@
-//! [`Boxes`], the one owner of box data and of the list of changes, 4 of generation; 8 of user data if any is set.
+//! [`Boxes`], the one owner of box data and of the list of changes.
 //!
 //! Algorithms read from here and follow [`Changes`]; none keeps the user's boxes for itself.
 //! A slot that holds no box is filled with NaN, so a stray comparison with it is never an
 //! overlap. Per box: 24 bytes of bounds, 16 of filter, 1 of state, 4 for its place in the list
-//! of changes.
+//! of changes, 4 of generation; 8 of user data once any is set.
 
 use crate::aabb::{Aabb, NO_BOX};
 use crate::error::{BoxError, InvalidBox};
@@ -633,7 +633,7 @@ mod tests {
         assert_eq!(boxes.ids().collect::<Vec<_>>(), [ids[0], new, ids[2]]);
         let foreign = BoxId::new(old.slot(), 9);
         assert_eq!(boxes.set(foreign, unit(1.0)), Err(BoxError::Unknown(foreign)));
-        let text = stale.unwrap_err().to_string();
+        let text = BoxError::Stale(old).to_string();
         assert!(text.starts_with("box 1 was removed"), "{text}");
     }
 

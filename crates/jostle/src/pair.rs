@@ -227,6 +227,13 @@ impl Default for PairBuffer {
     }
 }
 
+impl Clone for PairBuffer {
+    /// An empty buffer with the same limit: what is in a buffer lasts for one step only.
+    fn clone(&self) -> PairBuffer {
+        PairBuffer::with_limit(self.limit())
+    }
+}
+
 impl PairBuffer {
     /// The limit unless another is set: 2^27 pairs, one gibibyte.
     pub const DEFAULT_LIMIT: usize = 1 << 27;

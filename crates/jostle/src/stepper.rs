@@ -41,6 +41,7 @@ pub struct StepTime {
 /// boxes.commit(); // after the last stepper
 /// # Ok::<(), jostle::Error>(())
 /// ```
+#[derive(Clone, Debug)]
 pub struct Stepper {
     workers: Workers,
     broad: Box<dyn BroadPhase>,
@@ -48,17 +49,6 @@ pub struct Stepper {
     tracker: PairTracker,
     report: Report,
     time: StepTime,
-}
-
-impl std::fmt::Debug for Stepper {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stepper")
-            .field("workers", &self.workers.count())
-            .field("pairs", &self.pairs().len())
-            .field("report", &self.report)
-            .field("time", &self.time)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Stepper {

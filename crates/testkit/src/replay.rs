@@ -39,6 +39,7 @@ pub enum Op {
 }
 
 /// A detector, the model that checks it, and the pairs after the last step.
+#[derive(Clone)]
 pub struct Replay<'a> {
     build: Build<'a>,
     workers: Workers,
@@ -47,6 +48,12 @@ pub struct Replay<'a> {
     pairs: BTreeSet<Pair>,
     /// Overlapping pairs and all pairs over the steps so far.
     pub hits: (u64, u64),
+}
+
+impl std::fmt::Debug for Replay<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replay").field("model", &self.model).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Replay<'a> {

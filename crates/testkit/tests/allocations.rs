@@ -1,5 +1,5 @@
-//! After warm-up a step allocates nothing on one thread. The warm-up is long because algorithms that
-//! found a rebuild cheaper than following the changes try again only after some dozen steps.
+//! After warm-up a step allocates nothing on one thread. The warm-up is long because algorithms
+//! that found a rebuild cheaper than following the changes try again only after some dozen steps.
 
 use allocation_counter::measure;
 use jostle::{Aabb, Algorithm, Detector, Filter};

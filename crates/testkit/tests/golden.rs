@@ -61,7 +61,8 @@ fn play(spec: &SceneSpec, algorithm: Algorithm, threads: usize, still: bool) -> 
 fn every_algorithm_and_thread_count_gives_the_golden_pairs() {
     let golden = std::fs::read_to_string(file()).unwrap_or_default();
     let mut made = String::from(
-        "# SHA-256 over the pairs of 12 frames, 800 boxes, seed 7; then with still boxes declared so.\n",
+        "# SHA-256 over the pairs of 12 frames, 800 boxes, seed 7; \
+         then with still boxes declared so.\n",
     );
     for spec in variants() {
         let truth = [false, true].map(|still| hash(&play(&spec, Algorithm::BruteForce, 1, still)));
