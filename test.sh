@@ -2,6 +2,7 @@
 # Everything that has to hold, in one command: formatting, lints, documentation, every test with
 # and without threads, the README's commands, and a short soak of random histories.
 # Needs cargo and a C compiler (for the fuzz target's runtime only); crates come from the lock file.
+# Targets and tools for other platforms are installed if that can be done, and skipped if not.
 #
 #   ./test.sh            all of it
 #   ./test.sh lint       only the steps whose name contains a word
@@ -16,7 +17,7 @@ export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
 export RUST_BACKTRACE=${RUST_BACKTRACE:-1}
 
 only=${1:-}
-passed=() failed=()
+passed=() failed=() skipped=()
 start=$SECONDS
 
 step() {
@@ -24,13 +25,78 @@ step() {
   shift
   [[ -z $only || $name == *"$only"* ]] || return 0
   echo "=== $name"
-  local began=$SECONDS
-  if "$@"; then
+  local began=$SECONDS code=0
+  "$@" || code=$?
+  if [[ $code -eq 0 ]]; then
     passed+=("$name ($((SECONDS - began)) s)")
+  elif [[ $code -eq $cannot ]]; then
+    skipped+=("$name: could not be run: $reason")
+    echo "??? $name could not be run: $reason" >&2
   else
     failed+=("$name")
     echo "!!! $name failed" >&2
   fi
+}
+
+# A step that lacks a target or a tool says `need_… || return` and is listed as skipped.
+cannot=77 reason=
+
+need_target() {
+  rustup target add "$1" >/dev/null 2>&1 && return
+  rustup target list --installed 2>/dev/null | grep -qx "$1" && return
+  reason="'rustup target add $1' failed"
+  return $cannot
+}
+
+need_command() { # command, Debian package
+  command -v "$1" >/dev/null && return
+  if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
+    apt-get update -qq >/dev/null 2>&1
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" \
+      >/dev/null 2>&1
+    command -v "$1" >/dev/null && return
+  fi
+  reason="$1 is missing (Debian package $2)"
+  return $cannot
+}
+
+# The musl targets bring their C library and are linked by Rust's own linker: no cross compiler.
+on_i686() { # arguments of cargo test
+  CARGO_TARGET_I686_UNKNOWN_LINUX_MUSL_LINKER=rust-lld \
+    cargo test --locked --target i686-unknown-linux-musl "$@"
+}
+
+i686() {
+  need_target i686-unknown-linux-musl || return
+  on_i686 -p jostle --lib && on_i686 -p jostle-testkit --test golden
+}
+
+on_aarch64() { # arguments of cargo test
+  CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=rust-lld \
+  CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER=qemu-aarch64 \
+    cargo test --locked --target aarch64-unknown-linux-musl "$@"
+}
+
+# Emulated, so without the long tests of shapes and histories.
+aarch64() {
+  need_target aarch64-unknown-linux-musl && need_command qemu-aarch64 qemu-user || return
+  on_aarch64 -p jostle --lib -- simd:: ds:: aabb:: && on_aarch64 -p jostle-testkit --test golden
+}
+
+wasm() { # flags for rustc, folder under target/
+  RUSTFLAGS="$1" cargo build --locked --release -p jostle-wasm-test --quiet \
+    --target wasm32-unknown-unknown --target-dir "target/$2" &&
+    node crates/wasm-test/run.mjs "target/$2/wasm32-unknown-unknown/release/jostle_wasm_test.wasm"
+}
+
+wasm32() {
+  need_target wasm32-unknown-unknown && need_command node nodejs || return
+  wasm "" wasm && wasm "-C target-feature=+simd128" wasm-simd128
+}
+
+portable_simd() {
+  JOSTLE_SIMD=portable cargo test --locked -p jostle --lib &&
+    JOSTLE_SIMD=portable cargo test --locked -p jostle-testkit --test conformance --test golden
 }
 
 documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet; }
@@ -43,12 +109,23 @@ step "documentation" documentation
 step "tests" cargo test --locked --workspace --no-fail-fast
 step "tests without threads" cargo test --locked -p jostle --no-default-features --lib
 step "tests with serde" cargo test --locked -p jostle --all-features --lib
+step "tests with portable SIMD" portable_simd
+step "tests on i686" i686
+step "tests on aarch64" aarch64
+step "scenes on wasm32" wasm32
 step "soak" cargo run --locked --quiet -p jostle-testkit --bin soak -- --seconds 20 --seed 1
 step "the main job" demo
 
+if [[ $((${#passed[@]} + ${#failed[@]} + ${#skipped[@]})) -eq 0 ]]; then
+  echo "test.sh: no step's name contains '$only'" >&2
+  exit 2
+fi
 echo
 echo "=== summary after $((SECONDS - start)) s"
 for name in ${passed[@]+"${passed[@]}"}; do echo "passed  $name"; done
+for name in ${skipped[@]+"${skipped[@]}"}; do echo "skipped $name"; done
 for name in ${failed[@]+"${failed[@]}"}; do echo "FAILED  $name"; done
-echo "${#passed[@]} passed, ${#failed[@]} failed"
+counts="${#passed[@]} passed, ${#failed[@]} failed"
+[[ ${#skipped[@]} -eq 0 ]] || counts+=", ${#skipped[@]} skipped"
+echo "$counts"
 [[ ${#failed[@]} -eq 0 && ${#passed[@]} -gt 0 ]]

@@ -118,6 +118,7 @@ pub(crate) trait Doubles: Copy {
 
 /// For each set of `N` lanes their numbers in ascending order: what most instruction sets have
 /// no instruction for.
+#[allow(dead_code, reason = "targets with portable code alone need no table")]
 pub(crate) const fn packed_lanes<const N: usize, const SETS: usize>() -> [[u8; N]; SETS] {
     let mut table = [[0; N]; SETS];
     let mut set = 0;
