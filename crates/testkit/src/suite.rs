@@ -177,8 +177,8 @@ pub fn exclusions(build: Build<'_>) -> Result<(), Failure> {
             detector.exclude(two[0], two[1]).map_err(say)?;
         }
         step(&mut detector, "a chain with its neighbours excluded", 2 * CHAIN - 5, 0)?;
-        detector.set(ids[9], link(9).grown(0.01)).map_err(say)?;
-        step(&mut detector, "a link that moves", 2, 0)?;
+        detector.set(ids[9], link(9).grown(1.0)).map_err(say)?;
+        step(&mut detector, "a link that grows", 2, 0)?;
         for two in ids.windows(2).step_by(2) {
             detector.include(two[0], two[1]).map_err(say)?;
         }
