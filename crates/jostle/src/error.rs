@@ -4,9 +4,8 @@ use std::fmt;
 
 use crate::aabb::BoxFault;
 use crate::id::BoxId;
+use crate::pair::LimitReached;
 use crate::shape::{PoseError, ShapeError};
-
-pub use crate::pair::LimitReached;
 
 /// A box that cannot be taken, by its place in the input.
 #[derive(Clone, Copy, Debug, PartialEq)]

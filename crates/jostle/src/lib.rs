@@ -31,10 +31,45 @@
 //! [`Algorithm::Auto`] looks at the boxes and chooses; it is the right start, and
 //! [`Detector::reason`] says what it chose and why. [`Algorithm`] lists the others, each a
 //! module under [`broad`] that tells its idea, its cost and when to choose it.
+//!
+//! # What is where
+//!
+//! | to | use |
+//! |---|---|
+//! | follow moving boxes | [`Detector`], [`Boxes`], [`Filter`], [`Events`] |
+//! | find pairs once | [`overlaps`], [`overlaps_between`] |
+//! | ask what a ray, a box or a point meets | [`Detector::queries`], [`Queries`], [`Cast`] |
+//! | follow moving shapes | [`World`], [`Body`], [`shape`] |
+//! | ask about two shapes | [`narrow`] |
+//! | use several threads | [`Workers`] |
+//! | compare algorithms, or write one | [`Stepper`], [`BroadPhase`], [`broad`] |
+//!
+//! # Ids, slots and pairs
+//!
+//! A [`BoxId`] names one box for good: used after its box was removed it is refused, never
+//! mistaken for the next box in the same place. A [`Pair`] names two boxes by their [`Slot`]s,
+//! half the size, because pairs are what a step moves most of; [`Boxes::id_at`] and
+//! [`Boxes::user_data`] lead from a slot back to the caller's things.
+//!
+//! # Large coordinates
+//!
+//! Boxes are f32: at a distance of a million, numbers are 0.06 apart, and a box of a few
+//! centimetres is mostly rounding. Nothing is missed, because f64 input is rounded outward, but
+//! many pairs are false. [`Boxes::coarse_count`] tells how many boxes that concerns; subtract an
+//! origin near the boxes before they are rounded.
+//!
+//! # Features
+//!
+//! | feature | does |
+//! |---|---|
+//! | `parallel` (default) | [`Workers::new`] starts threads, by rayon. Without it there is always one worker, with the same results to the byte |
+//! | `serde` | snapshots: [`Boxes`], [`Pair`], ids, filters and shapes can be written and read; what is read is checked. [`Detector::restore`] continues from one |
 
 #![deny(unsafe_code)]
 
 pub mod broad;
+// The benchmarks time these alone; they are no part of the interface.
+#[doc(hidden)]
 pub mod ds;
 pub mod narrow;
 pub mod shape;
@@ -58,8 +93,12 @@ mod simd;
 mod stats;
 mod stepper;
 
+/// The linear algebra whose vectors and quaternions shapes and poses are made of.
+pub use glam;
+
 pub use aabb::{Aabb, Axis, BoxFault, round_down, round_up};
 pub use boxes::{Boxes, Changes, Follower, Stamp};
+#[doc(inline)]
 pub use broad::{Algorithm, BroadPhase, CloneBroadPhase, Report, UnknownAlgorithm};
 pub use detector::Detector;
 pub use error::{BoxError, Error, InvalidBox};
@@ -72,6 +111,7 @@ pub use par::{Workers, available as available_threads};
 pub use queries::{BoxQueries, Cast, Hit, Near, NearPair, Queries};
 pub use stats::{StageClock, Stats};
 pub use stepper::{StepTime, Stepper};
+#[doc(inline)]
 pub use world::{Body, BodyId, World, WorldError};
 
 /// The README's example is compiled and run as a test.

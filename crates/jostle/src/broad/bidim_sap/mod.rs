@@ -56,8 +56,8 @@
 use crate::aabb::Axis;
 use crate::boxes::{Boxes, Follower};
 use crate::broad::contract::{BroadPhase, Report};
-use crate::error::{Error, LimitReached};
-use crate::pair::PairBuffer;
+use crate::error::Error;
+use crate::pair::{LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 

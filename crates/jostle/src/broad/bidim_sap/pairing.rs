@@ -14,8 +14,7 @@
 use crate::boxes::Boxes;
 use crate::ds::regions::{Regions, for_each_region};
 use crate::ds::succ_tree::SuccTree;
-use crate::error::LimitReached;
-use crate::pair::{Lane, PairBuffer};
+use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
 
 use super::candidates::Candidates;

@@ -5,8 +5,7 @@ use std::ops::Range;
 use crate::boxes::Boxes;
 use crate::broad::shared::groups::Groups;
 use crate::ds::radix_sort::{item, sort_items};
-use crate::error::LimitReached;
-use crate::pair::Lane;
+use crate::pair::{Lane, LimitReached};
 use crate::simd::Level;
 use crate::simd::forward::{Blocks, Sweep, sweep};
 

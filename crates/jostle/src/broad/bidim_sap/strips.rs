@@ -22,8 +22,7 @@ use crate::broad::shared::groups::Groups;
 use crate::broad::shared::scratch_pool::ScratchPool;
 use crate::ds::radix_sort::{item, sort_items};
 use crate::ds::regions::{Regions, for_each_region};
-use crate::error::LimitReached;
-use crate::pair::PairBuffer;
+use crate::pair::{LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 

@@ -2,8 +2,7 @@
 
 use crate::boxes::Boxes;
 use crate::ds::radix_sort::{CoherentSort, SortScratch};
-use crate::error::LimitReached;
-use crate::pair::PairBuffer;
+use crate::pair::{LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 

@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use super::order::{Buckets, Order};
 use crate::broad::shared::groups::Groups;
-use crate::error::LimitReached;
 use crate::filter::Filter;
-use crate::pair::{Lane, Pair};
+use crate::pair::{Lane, LimitReached, Pair};
 use crate::simd::Level;
 use crate::simd::column::{Column, PADDING};
 

@@ -16,10 +16,9 @@ use crate::boxes::Boxes;
 use crate::broad::hash_grid::grid::Grid;
 use crate::broad::hash_grid::table::{Entry, NONE};
 use crate::broad::shared::groups::Groups;
-use crate::error::LimitReached;
 use crate::filter::Filter;
 use crate::id::Slot;
-use crate::pair::{Lane, Pair};
+use crate::pair::{Lane, LimitReached, Pair};
 
 /// Changes are followed one by one where at most one in so many boxes changed.
 const RARELY: usize = 4;

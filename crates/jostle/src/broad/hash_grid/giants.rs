@@ -7,7 +7,7 @@
 use crate::aabb::Aabb;
 use crate::broad::hash_grid::table::{Entry, Table};
 use crate::broad::shared::groups::Groups;
-use crate::error::LimitReached;
+use crate::pair::LimitReached;
 
 #[derive(Clone, Copy, Debug)]
 struct Giant {

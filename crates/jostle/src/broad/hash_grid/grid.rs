@@ -7,7 +7,7 @@ use crate::broad::hash_grid::lattice::{Layout, Sheet};
 use crate::broad::hash_grid::table::{Entry, NO_SHEET, NONE, Table};
 use crate::broad::hash_grid::tune::{self, Cells};
 use crate::broad::shared::groups::Groups;
-use crate::error::LimitReached;
+use crate::pair::LimitReached;
 
 /// A box and all it may be tested against.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@
 
 use crate::aabb::Aabb;
 use crate::broad::hash_grid::lattice::{Cell, CellHash, Sheet};
-use crate::error::LimitReached;
+use crate::pair::LimitReached;
 
 /// No entry.
 pub(super) const NONE: u32 = u32::MAX;

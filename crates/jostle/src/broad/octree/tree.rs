@@ -2,7 +2,7 @@
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::error::LimitReached;
+use crate::pair::LimitReached;
 
 /// The deepest nodes: cells there are 2^24 times smaller than the root's, the precision of f32.
 pub const DEEPEST: u32 = 24;

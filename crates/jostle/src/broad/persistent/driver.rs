@@ -7,8 +7,8 @@ use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
 use crate::broad::contract::Report;
 use crate::broad::shared::axes::axes_by_spread;
-use crate::error::{Error, LimitReached};
-use crate::pair::PairBuffer;
+use crate::error::Error;
+use crate::pair::{LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 

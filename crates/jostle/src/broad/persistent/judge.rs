@@ -19,10 +19,10 @@ use std::cmp::Ordering;
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::error::{Error, LimitReached};
+use crate::error::Error;
 use crate::filter::Filter;
 use crate::id::Slot;
-use crate::pair::{Lane, Pair};
+use crate::pair::{Lane, LimitReached, Pair};
 
 use super::cell_scope::CellScope;
 use super::previous::PreviousBounds;
