@@ -100,6 +100,11 @@ portable_simd() {
 }
 
 documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet; }
+# Packs the crates for users; `cargo package` without --no-verify compiles each package as well.
+packages() {
+  cargo package --locked --offline --no-verify --allow-dirty --quiet \
+    -p jostle -p jostle-scenes -p jostle-cli
+}
 demo() { cargo run --locked --release --quiet; }
 
 step "format" cargo fmt --all --check
@@ -113,6 +118,7 @@ step "tests with portable SIMD" portable_simd
 step "tests on i686" i686
 step "tests on aarch64" aarch64
 step "scenes on wasm32" wasm32
+step "packages" packages
 step "soak" cargo run --locked --quiet -p jostle-testkit --bin soak -- --seconds 20 --seed 1
 step "the main job" demo
 

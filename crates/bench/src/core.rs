@@ -17,7 +17,7 @@ pub struct CoreArgs {
     /// Number of pairs for the tracker, and half of it boxes
     #[arg(long, value_parser = names::positive, default_value = "2m")]
     n: usize,
-    /// Runs of which the best counts
+    /// Runs; the best one counts
     #[arg(long, value_parser = names::positive, default_value = "9")]
     repeats: usize,
 }

@@ -20,7 +20,7 @@ pub struct StructuresArgs {
     /// Number of values
     #[arg(long, value_parser = names::positive, default_value = "1m")]
     n: usize,
-    /// Runs of which the best counts
+    /// Runs; the best one counts
     #[arg(long, value_parser = names::positive, default_value = "5")]
     repeats: usize,
 }

@@ -16,7 +16,7 @@ use jostle_scenes::Rng;
 /// Times the ways to search a hull's support point against each other
 #[derive(Args, Debug)]
 pub struct SupportSearchArgs {
-    /// Runs of which the best counts
+    /// Runs; the best one counts
     #[arg(long, value_parser = names::positive, default_value = "15")]
     repeats: usize,
 }

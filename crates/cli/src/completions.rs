@@ -9,9 +9,8 @@ use crate::support::failure::Failure;
 
 /// Prints a script that completes jostle's words in a shell
 #[derive(Args)]
-#[command(
-    after_help = "Example:\n  jostle completions bash > ~/.local/share/bash-completion/completions/jostle"
-)]
+#[command(after_help = "Example:\n  \
+        jostle completions bash > ~/.local/share/bash-completion/completions/jostle")]
 pub struct CompletionsArgs {
     /// The shell
     shell: Shell,

@@ -1,7 +1,7 @@
 //! Picking: which box is under the mouse, which are nearest to a point, what is in a region.
 //!
-//! Queries borrow the detector, so any part of a program that can see it can ask. What was inserted,
-//! moved or removed since the last step is seen.
+//! Queries borrow the detector, so any part of a program that can see it can ask. What was
+//! inserted, moved or removed since the last step is seen.
 
 use jostle::{Aabb, Algorithm, Cast, Detector, Error, Filter};
 

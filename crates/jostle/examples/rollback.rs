@@ -81,7 +81,8 @@ pub(crate) fn main() -> Result<(), Error> {
     }
     let mistaken = game.detector.pairs().to_vec();
 
-    // The correction arrives: back to the end of step 39, and ten steps again, with another algorithm.
+    // The correction arrives: back to the end of step 39, and ten steps again. Another algorithm
+    // may do it.
     let before = &past[past.len() - 11];
     game.restore(before, Algorithm::Sap)?;
     let (mut began, mut ended) = (0, 0);

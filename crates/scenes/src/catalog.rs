@@ -82,7 +82,7 @@ pub(crate) const SCENES: &[SceneInfo] = &[
     },
     SceneInfo {
         name: "plane",
-        about: "equal cubes on a grid pass through one plane at the same moment, just missing each other",
+        about: "equal cubes on a grid pass through one plane at once, just missing each other",
         params: &[
             param("fill", 0.98, (0.01, 4.0), "side in grid spacings; neighbours collide above 1"),
             param("frames", 500.0, (2.0, 1e6), "frames of one passage; the plane is met halfway"),
@@ -100,7 +100,7 @@ pub(crate) const SCENES: &[SceneInfo] = &[
             param("speed", 0.1, (0.0, 1e3), "way per frame in cube widths"),
             ParamInfo {
                 choices: &["off", "on"],
-                ..param("rotate", 0.0, (0.0, 1.0), "cubes turn, boxes are made anew each frame")
+                ..param("rotate", 0.0, (0.0, 1.0), "cubes turn, boxes are rebuilt each frame")
             },
             param("spin", 0.05, (0.0, 1.0), "turn per frame in radians, with rotate"),
             param(
@@ -128,7 +128,7 @@ pub(crate) const SCENES: &[SceneInfo] = &[
         about: "a flat town of buildings, ground tiles and piled crates with a little traffic",
         params: &[
             param("moving", 0.05, (0.0, 1.0), "share of the boxes that are vehicles"),
-            param("speed", 0.5, (0.0, 1e3), "fastest vehicle's way per frame in metres"),
+            param("speed", 0.5, (0.0, 1e3), "metres per frame of the fastest vehicle"),
         ],
     },
     SceneInfo {
@@ -209,7 +209,8 @@ impl fmt::Display for SceneError {
                 let whole = if param.choices.is_empty() { "" } else { "a whole number " };
                 write!(
                     f,
-                    "scene '{scene}': {name} = {value} is not allowed; give {whole}from {min} to {max}"
+                    "scene '{scene}': {name} = {value} is not allowed; \
+                     give {whole}from {min} to {max}"
                 )
             }
             SceneError::UnknownChoice { scene, param, text } => {
@@ -218,7 +219,8 @@ impl fmt::Display for SceneError {
                     let ParamInfo { min, max, .. } = param;
                     return write!(
                         f,
-                        "scene '{scene}': {name} = '{text}' is not a number; give one from {min} to {max}"
+                        "scene '{scene}': {name} = '{text}' is not a number; \
+                         give one from {min} to {max}"
                     );
                 }
                 write!(f, "scene '{scene}': {name} = '{text}' is not known")?;

@@ -120,7 +120,7 @@ impl Scene {
         self.values.info
     }
 
-    /// The value in force of a parameter; `None` where the scene has none of that name.
+    /// The value in force of a parameter; `None` if the scene has none of that name.
     pub fn param(&self, name: &str) -> Option<f64> {
         self.values.find(name)
     }

@@ -415,8 +415,13 @@ fn no_panic(name: &str, bytes: &[u8]) {
     let _ = read_pairs(&path);
 }
 
+/// 300 cases, without a file of past failures.
+fn cases() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(cases())]
 
     #[test]
     fn no_bytes_make_the_npy_reader_panic(bytes in damaged_npy()) {
@@ -424,7 +429,9 @@ proptest! {
     }
 
     #[test]
-    fn no_header_makes_the_npy_reader_panic(text in "[{}()\\[\\]'\":, 0-9L<>f4descrshapfotn_TrueFals\n-]{0,80}") {
+    fn no_header_makes_the_npy_reader_panic(
+        text in "[{}()\\[\\]'\":, 0-9L<>f4descrshapfotn_TrueFals\n-]{0,80}",
+    ) {
         no_panic("a.npy", &npy(&text, &[0; 144]));
     }
 

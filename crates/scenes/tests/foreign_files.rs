@@ -1,5 +1,5 @@
-//! Box files as others write them: other shapes, orders, types of numbers, archives and streams; and
-//! the same, hostile.
+//! Box files as others write them: other shapes, orders, types of numbers, archives and streams;
+//! and the same, hostile.
 
 use jostle::Aabb;
 use jostle_scenes::{FrameReader, Invalid, read_boxes};
@@ -205,7 +205,7 @@ fn wrong_archives_are_explained() {
     }
 }
 
-/// Files of a few hundred bytes that promise a great deal may not take memory for it.
+/// Files of a few hundred bytes that promise much more may not take memory for it.
 #[test]
 fn promises_cost_no_memory() {
     let huge = [1usize << 20, 1 << 12, 6];
@@ -262,8 +262,13 @@ fn a_missing_archive_is_named() {
     assert!(error.contains("nowhere.npz") && error.contains("no such file"), "{error}");
 }
 
+/// 300 cases, without a file of past failures.
+fn cases() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(cases())]
 
     #[test]
     fn no_damage_to_an_archive_makes_it_panic(

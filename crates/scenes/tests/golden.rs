@@ -45,7 +45,8 @@ fn scenes_are_the_bytes_they_were() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/scene_hashes.txt");
     let got = hashes();
     if std::env::var_os("JOSTLE_BLESS").is_some() {
-        let head = "# SHA-256 of each scene's first 3 frames at n = 1000, seed 7 (rows of six f32, little-endian).\n";
+        let head = "# SHA-256 of each scene's first 3 frames at n = 1000, seed 7 \
+                    (rows of six f32, little-endian).\n";
         let lines: Vec<_> = got.iter().map(|(name, hash)| format!("{name} {hash}\n")).collect();
         std::fs::write(&path, format!("{head}{}", lines.concat())).expect("testdata is writable");
         return;

@@ -73,7 +73,7 @@ pub fn run(args: &RivalsArgs, out: &mut dyn Write) -> Result<(), Failure> {
     write_scores(&contest.scores(), out)
 }
 
-/// The oracles are left out where a frame would take seconds.
+/// The oracles are left out if a frame would take seconds.
 fn suits(algorithm: Algorithm, boxes: usize) -> bool {
     match algorithm {
         Algorithm::BruteForce => boxes <= 5_000,

@@ -30,11 +30,12 @@ A file with a single frame is run again and again from nothing.
 With --narrow, questions about pairs of shapes are timed: intersects (by ISA-GJK or a closed form),
 distance (GJK), contact (EPA or SAT), manifold, and impact (the time of it). Scenes of shapes:
 spheres-80, -320, -1280, -5120, -20480 (triangulated), hulls-12, -42, -162, -642 (of random points),
-boxes, capsules, balls, mixed. All answers must agree. Where there is no closed form, auto is GJK
+boxes, capsules, balls, mixed. All answers must agree. If there is no closed form, auto is GJK
 and EPA. ratio is among ways to answer one question; steps are support searches, or measurements of
 the distance for impact; early counts answers whose error bounds did not meet; of cold is the median
 time with the memory of the last frame over that without. With --json: scene, case, question,
-method, memory, pairs, frames, passes, median_ns, min_ns, steps, hits, early, cached_over_cold, seed.
+method, memory, pairs, frames, passes, median_ns, min_ns, steps, hits, early, cached_over_cold and
+seed.
 
 Examples:
   jostle bench
@@ -67,7 +68,8 @@ pub struct BenchArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Algorithms by name, or all
-    #[arg(long, value_parser = names::algorithm_or_all, value_delimiter = ',', default_value = "all")]
+    #[arg(long, value_parser = names::algorithm_or_all, value_delimiter = ',',
+        default_value = "all")]
     algorithm: Vec<Choice>,
     /// Numbers of threads; 0 is one for each core
     #[arg(long, value_parser = names::threads, value_delimiter = ',', default_value = "1")]

@@ -9,13 +9,13 @@ use jostle::Algorithm;
 use super::{Course, Entrant, measure};
 use crate::support::failure::Failure;
 
-/// Below so many boxes everything is run without asking.
+/// Up to this many boxes everything is run without a trial.
 const SMALL: usize = 20_000;
 
 /// Sizes of the two trials, as shares of the number of boxes.
 const SHARES: [usize; 2] = [32, 8];
 
-/// The expected time of a frame, where it is worth asking.
+/// The expected time of a frame, if it is worth a trial.
 pub fn frame_time(
     course: &Course,
     n: usize,

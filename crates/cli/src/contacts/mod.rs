@@ -24,7 +24,7 @@ const ABOUT: &str = r#"A query is one object on one line:
    "rotation": [0, 0, 0, 1]}, "b": {…}}
 Shapes: sphere {radius}, box {half_extents}, capsule, cylinder and cone {radius, half_height} (along
 y, centred; a capsule's half_height is half its segment, a cone's apex is at +y), ellipsoid {radii},
-triangle {points}, hull {points}, half_space {normal, offset} (the points p with normal·p <= offset).
+triangle {points}, hull {points}, half_space {normal, offset} (all p with normal·p <= offset).
 A rotation is a unit quaternion x, y, z, w. Translation and rotation may be left out.
 
 The answer, one object a line in the order of the queries:
@@ -36,7 +36,7 @@ of two half-spaces that are not opposite.
 With "motion": {"linear": [x, y, z], "angular": [x, y, z]} on either side, the velocity and the axis
 times radians per unit of time about the pose's origin, the answer also has
   "impact"          at_start, hit, miss, or step_limit: nothing touches before the time given
-  "time_of_impact"  the first time of touch up to the query's "duration" (1 if left out); null for a miss
+  "time_of_impact"  the first time of touch up to the query's "duration" (1 if left out), or null
   "impact_normal", "impact_point_a", "impact_point_b"  at that time; null for a miss
 
 A line that is no query is reported on stderr by its number and left out; the exit code is then 2.

@@ -1,4 +1,4 @@
-//! Reading of one query. Every fault is told with the way to it: `a.shape.sphere.radius`.
+//! Reads one query. Every fault is told with the path to it: `a.shape.sphere.radius`.
 
 use glam::{DQuat, DVec3};
 use jostle::narrow::Motion;
@@ -11,7 +11,7 @@ use crate::support::names::{any_of, similar};
 const KINDS: [&str; 9] =
     ["sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "triangle", "hull", "half_space"];
 
-/// Characters shown of a line where it is not JSON, and of a value that is not what it should be.
+/// Characters shown of a line that is not JSON, and of a value that is not what it should be.
 const SHOWN: usize = 24;
 
 /// Two placed shapes, and how they move if they do.

@@ -4,7 +4,6 @@
 //! out of sizes, spreads and cells.
 
 use jostle::{Aabb, Boxes};
-
 use jostle_scenes::Sorted;
 
 /// One axis.
@@ -76,7 +75,7 @@ pub struct Look {
     pub axes: [AxisLook; 3],
     /// Sizes.
     pub sizes: Sizes,
-    /// Volume of all boxes over the volume of their bounds; none where the bounds are flat.
+    /// Volume of all boxes over the volume of their bounds; none if the bounds are flat.
     pub density: Option<f64>,
     /// The grid.
     pub cells: Cells,

@@ -16,7 +16,8 @@ use crate::support::plot::{Axis, Chart, Lines, Series};
 /// Sweeping along one axis against the law of its work.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "baseline",
-    paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB Insertion and Removal, 2009",
+    paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB \
+            Insertion and Removal, 2009",
     about: "growth of sort-sweep's tests with the number of boxes, uniform scene",
     run,
 };

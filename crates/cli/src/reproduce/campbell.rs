@@ -4,8 +4,8 @@
 //! The thesis measures three things on 64 to 1024 cubes in one world: the first step, a scene in
 //! which nothing moves, and one in which a tenth moves; of each the longest of 1000 steps. Its
 //! vector version ran on a Cell processor, the other on an x86. Here both run on the same
-//! machine, with the median beside the longest step, and on to 65 536 cubes. Neither may fall back
-//! to finding all pairs anew, except in the first step, which is nothing else.
+//! machine, with the median next to the longest step, and on to 65 536 cubes. Neither may fall back
+//! to finding all pairs from scratch, except in the first step, which is nothing else.
 
 use jostle::broad::sap::{Sap, SapOptions};
 use jostle::broad::simd_sap::{Retest, SimdSap};
@@ -55,7 +55,7 @@ fn scene(n: usize, static_share: f64) -> SceneSpec {
     SceneSpec::new("campbell", n, 1).param("static_share", static_share)
 }
 
-/// A thousand steps, fewer where they are long or time is short.
+/// A thousand steps, fewer if they are long or time is short.
 fn steps(lab: &Lab, n: usize) -> usize {
     let most = lab.pick(40, 1000);
     if n > 4 * LARGEST_TEST { most / 8 } else { most }
@@ -186,7 +186,9 @@ fn claims(sizes: &[usize], first: &[Times], fixed: &[Times], moving: &[Times]) -
 fn first_claim(first: &[Times], thesis: usize, large: usize) -> Claim {
     let gain = |n| ratio(first, n, SAP, THREE, Times::median);
     Claim {
-        statement: "The first step is where the vector version gains most, the more the larger the scene".into(),
+        statement: "The first step is where the vector version gains most, the more the larger \
+                    the scene"
+            .into(),
         paper: "far faster as the load increases, results collected included (Figure 5.2)".into(),
         ours: format!(
             "sap's time by that of 3 workers {:.2} at {thesis} boxes, {:.2} at {large}",
@@ -194,7 +196,9 @@ fn first_claim(first: &[Times], thesis: usize, large: usize) -> Claim {
             gain(large)
         ),
         verdict: Verdict::of(gain(thesis) > 1.0 && gain(large) > 1.2),
-        why: "both find the first pairs with grid-sweep and sort from scratch: only the workers differ".into(),
+        why: "both find the first pairs with grid-sweep and sort from scratch: only the workers \
+              differ"
+            .into(),
     }
 }
 
@@ -202,13 +206,18 @@ fn static_claim(fixed: &[Times], large: usize) -> Claim {
     let time = |way| 1e3 * find(fixed, large, way).map_or(f64::NAN, Times::median);
     let (sap, one, three) = (time(SAP), time(ONE), time(THREE));
     Claim {
-        statement: "Where nothing moves, insertion sort is hard to beat; the vector version pays a fixed cost".into(),
+        statement: "If nothing moves, insertion sort is hard to beat; the vector version pays \
+                    a fixed cost"
+            .into(),
         paper: "about 3 ms at any size for starting the coprocessors (Figure 5.3)".into(),
         ours: format!(
-            "sap {sap:.2} µs, simd-sap {one:.2} µs with 1 worker and {three:.2} µs with 3, at {large} boxes"
+            "sap {sap:.2} µs, simd-sap {one:.2} µs with 1 worker and {three:.2} µs with 3, at \
+             {large} boxes"
         ),
         verdict: Verdict::of(three > sap),
-        why: "an empty list of changes ends the step in each; what is left is handing it to the workers' pool".into(),
+        why: "an empty list of changes ends the step in each; what is left is handing it to the \
+              workers' pool"
+            .into(),
     }
 }
 
@@ -217,10 +226,16 @@ fn moving_claim(moving: &[Times], small: usize, thesis: usize, large: usize) -> 
     let worst = ratio(moving, thesis, SAP, THREE, Times::worst);
     let best = ratio(moving, large, SAP, THREE, |times| times.share(0.0));
     Claim {
-        statement: "With a tenth moving, the vector version with a worker for each axis gains with the number of boxes".into(),
-        paper: "slower at 64 boxes, faster from some hundred on, without collecting results (Figure 5.4)".into(),
+        statement: "With a tenth moving, the vector version with a worker for each axis gains \
+                    with the number of boxes"
+            .into(),
+        paper: "slower at 64 boxes, faster from some hundred on, without collecting results \
+                (Figure 5.4)"
+            .into(),
         ours: format!(
-            "sap's time by that of 3 workers {:.2} at {small}, {:.2} at {thesis}, {:.2} at {large}; of 1 worker {:.2}, {:.2}, {:.2}; shortest steps with 3 workers {best:.2} at {large}, longest {worst:.2} at {thesis}",
+            "sap's time by that of 3 workers {:.2} at {small}, {:.2} at {thesis}, {:.2} at \
+             {large}; of 1 worker {:.2}, {:.2}, {:.2}; shortest steps with 3 workers {best:.2} \
+             at {large}, longest {worst:.2} at {thesis}",
             gain(small, THREE),
             gain(thesis, THREE),
             gain(large, THREE),
@@ -233,7 +248,9 @@ fn moving_claim(moving: &[Times], small: usize, thesis: usize, large: usize) -> 
             (false, false) => Verdict::Fails,
             _ => Verdict::Partly,
         },
-        why: "sorting is a quarter of the step at most; testing what was passed is the rest, and swaps test fewer pairs. Three workers need three idle cores".into(),
+        why: "sorting is a quarter of the step at most; testing what was passed is the rest, and \
+              swaps test fewer pairs. Three workers need three idle cores"
+            .into(),
     }
 }
 
@@ -247,7 +264,8 @@ fn steady_claim(moving: &[Times], small: usize, n: usize) -> Claim {
         statement: "The vector version's longest steps hardly grow up to 512 boxes".into(),
         paper: "similar at 64 and at 512 boxes (section 5.3)".into(),
         ours: format!(
-            "from {small} to {n} boxes with 3 workers the 99th percentile grows {late:.1} times, the median {median:.1} times; sap's {:.1} and {:.1} times",
+            "from {small} to {n} boxes with 3 workers the 99th percentile grows {late:.1} times, \
+             the median {median:.1} times; sap's {:.1} and {:.1} times",
             growth(SAP, 0.99),
             growth(SAP, 0.5)
         ),
@@ -256,18 +274,27 @@ fn steady_claim(moving: &[Times], small: usize, n: usize) -> Claim {
             (false, false) => Verdict::Fails,
             _ => Verdict::Partly,
         },
-        why: "there as here a fixed cost hides the work: 3 ms of starting coprocessors, here workers that wait for a core".into(),
+        why: "there as here a fixed cost hides the work: 3 ms of starting coprocessors, here \
+              workers that wait for a core"
+            .into(),
     }
 }
 
 fn collecting_claim(moving: &[Times], n: usize) -> Claim {
     let cost = ratio(moving, n, BETWEEN, ONE, Times::median);
     Claim {
-        statement: "Collecting colliding keys and comparing them with the frame before costs more than the rest".into(),
+        statement: "Collecting colliding keys and comparing them with the frame before costs \
+                    more than the rest"
+            .into(),
         paper: "no interactive rate beyond 512 boxes (Figure 5.5)".into(),
-        ours: format!("testing between the ends and collecting takes {cost:.1} times as long at {n} boxes as testing what was passed"),
+        ours: format!(
+            "testing between the ends and collecting takes {cost:.1} times as long at \
+                       {n} boxes as testing what was passed"
+        ),
         verdict: Verdict::of(cost > 2.0),
-        why: "an end that passes another tells at once whether a pair may begin or end; no keys are kept".into(),
+        why: "an end that passes another tells at once whether a pair may begin or end; no keys \
+              are kept"
+            .into(),
     }
 }
 
@@ -304,7 +331,7 @@ fn write(lab: &mut Lab, first: &[Times], fixed: &[Times], moving: &[Times]) -> R
             panel("Nothing moves", "median step", fixed, Times::median),
             panel(
                 "A tenth moves, median step",
-                "no step finds all pairs anew",
+                "no step finds all pairs from scratch",
                 moving,
                 Times::median,
             ),

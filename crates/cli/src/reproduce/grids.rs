@@ -1,9 +1,9 @@
 //! `grids`: the hierarchy of hashed grids and its work on several threads.
 //!
 //! The paper counts collision tests in counters that share cache lines, are padded apart, or are
-//! aligned; deals the rows of the triangle of tests so that every processor gets dear and cheap
+//! aligned; schedules the rows of the triangle of tests so that every processor gets long and short
 //! ones; hashes cells by the sum of their coordinates; and argues for levels of cells where sizes
-//! differ. Each is measured here beside what it is to replace.
+//! differ. Each is measured here next to what it replaces.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -23,13 +23,13 @@ use crate::support::runner::Runner;
 pub const EXPERIMENT: Experiment = Experiment {
     name: "grids",
     paper: "Parallel Techniques for Collision Detection, a thesis chapter",
-    about: "counters on shared cache lines, dealing of work, hash collisions, levels, response",
+    about: "counters on shared cache lines, schedules, hash collisions, levels, response",
     run,
 };
 
 fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut claims = counters(lab)?;
-    claims.extend(dealing(lab)?);
+    claims.extend(schedules(lab)?);
     claims.extend(hashing(lab)?);
     claims.extend(levels(lab)?);
     claims.extend(pipeline::of_grids(lab)?);
@@ -95,7 +95,7 @@ fn count_pairs<C: Counter>(objects: usize, workers: usize) -> f64 {
         std::thread::scope(|scope| {
             for (worker, counter) in counters.iter().enumerate() {
                 scope.spawn(move || {
-                    for row in dealt(worker, workers, objects) {
+                    for row in alternating_rows(worker, workers, objects) {
                         for _ in row + 1..objects {
                             // A plain increment in memory, as the paper's: not an atomic one.
                             let count = counter.cell().load(Ordering::Relaxed);
@@ -183,20 +183,26 @@ fn counter_claims(least: &[f64], workers: usize) -> Vec<Claim> {
                 (true, false) => Verdict::Partly,
                 _ => Verdict::Fails,
             },
-            why: "four bytes never straddle two lines, so counters 64 bytes apart never share one; what is left is what else lies on their lines".into(),
+            why: "four bytes never straddle two lines, so counters 64 bytes apart never share \
+                  one; what is left is what else lies on their lines"
+                .into(),
         },
         Claim {
             statement: "Aligned counters let threads count side by side".into(),
             paper: "312 ms on four cores, 1188 ms on one: 0.26 times (fig. 4.12)".into(),
             ours: against(3),
             verdict: Verdict::of(ratio(3) < 1.2 * (1.0 / workers as f64)),
-            why: format!("the best that {workers} threads can do is {:.2}; lanes of pairs are aligned to 128 bytes for this reason", 1.0 / workers as f64),
+            why: format!(
+                "the best that {workers} threads can do is {:.2}; lanes of pairs are \
+                          aligned to 128 bytes for this reason",
+                1.0 / workers as f64
+            ),
         },
     ]
 }
 
-/// The rows of the triangle of tests that the paper deals to a worker (algorithm 14).
-fn dealt(worker: usize, workers: usize, objects: usize) -> impl Iterator<Item = usize> {
+/// The rows of the triangle of tests that the paper gives to a worker (algorithm 14).
+fn alternating_rows(worker: usize, workers: usize, objects: usize) -> impl Iterator<Item = usize> {
     let next = move |row: usize| row + 2 * workers - 1 - 2 * (row % workers);
     std::iter::successors(Some(worker), move |&row| Some(next(row)))
         .take_while(move |&row| row + 1 < objects)
@@ -213,11 +219,12 @@ fn tests_of(rows: impl Iterator<Item = usize>, objects: usize) -> usize {
     rows.map(|row| objects - 1 - row).sum()
 }
 
-/// Tests per worker, by the paper's dealing and by blocks.
+/// Tests per worker, by the paper's schedule and by blocks.
 fn shares(workers: usize, objects: usize) -> [Vec<usize>; 2] {
-    let dealt = (0..workers).map(|w| tests_of(dealt(w, workers, objects), objects));
+    let alternating =
+        (0..workers).map(|w| tests_of(alternating_rows(w, workers, objects), objects));
     let blocks = (0..workers).map(|w| tests_of(block(w, workers, objects), objects));
-    [dealt.collect(), blocks.collect()]
+    [alternating.collect(), blocks.collect()]
 }
 
 /// The largest share over the mean one: how much longer than needed the slowest worker takes.
@@ -226,17 +233,17 @@ fn imbalance(shares: &[usize]) -> f64 {
     most * shares.len() as f64 / shares.iter().sum::<usize>().max(1) as f64
 }
 
-fn dealing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+fn schedules(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let [example, blocks] = shares(3, 9);
     let objects = lab.pick(6000, 10_000);
     let mut rows = Vec::new();
     let mut worst: f64 = 1.0;
     for workers in [2, 3, 4, 8, 16] {
-        let [dealt, blocks] = shares(workers, objects);
-        worst = worst.max(imbalance(&dealt));
-        for (name, list) in [("dealt", &dealt), ("blocks", &blocks)] {
+        let [alternating, blocks] = shares(workers, objects);
+        worst = worst.max(imbalance(&alternating));
+        for (name, list) in [("alternating", &alternating), ("blocks", &blocks)] {
             let list: Vec<String> = list.iter().map(usize::to_string).collect();
-            let ratio = imbalance(if name == "dealt" { &dealt } else { &blocks });
+            let ratio = imbalance(if name == "blocks" { &blocks } else { &alternating });
             rows.push(vec![
                 name.into(),
                 workers.to_string(),
@@ -248,14 +255,15 @@ fn dealing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     }
     lab.csv(
         "shares",
-        &["dealing", "workers", "objects", "tests_per_worker", "largest_over_mean"],
+        &["schedule", "workers", "objects", "tests_per_worker", "largest_over_mean"],
         &rows,
     )?;
-    let times = race_of_dealings(lab, objects)?;
+    let times = race_of_schedules(lab, objects)?;
     let ratio = times[1].1 / times[2].1;
     Ok(vec![
         Claim {
-            statement: "Dealing rows to and fro balances nine objects on three processors".into(),
+            statement: "Giving out rows back and forth balances nine objects on three processors"
+                .into(),
             paper: "13/12/11 tests against 21/12/3 by blocks (figs. 4.6, 4.7)".into(),
             ours: format!("{} against {}", slashes(&example), slashes(&blocks)),
             verdict: Verdict::of(example == [13, 12, 11] && blocks == [21, 12, 3]),
@@ -266,14 +274,23 @@ fn dealing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
             paper: "12481257 of 49925028 tests on each of four (fig. 4.9)".into(),
             ours: format!("largest share at most {worst:.4} of the mean, 2 to 16 workers"),
             verdict: Verdict::of(worst < 1.01),
-            why: format!("for {objects} objects the sum of all rows is {}", objects * (objects - 1) / 2),
+            why: format!(
+                "for {objects} objects the sum of all rows is {}",
+                objects * (objects - 1) / 2
+            ),
         },
         Claim {
-            statement: "Such dealing needs no stealing of work".into(),
-            paper: "no figure: the paper deals and does not compare".into(),
-            ours: format!("stealing takes {:.2} of the dealt time; blocks take {:.2}", 1.0 / ratio, times[0].1 / times[1].1),
+            statement: "Such a schedule needs no work stealing".into(),
+            paper: "no figure: the paper does not compare".into(),
+            ours: format!(
+                "stealing takes {:.2} of the alternating time; blocks take {:.2}",
+                1.0 / ratio,
+                times[0].1 / times[1].1
+            ),
             verdict: Verdict::of(ratio < 1.1),
-            why: "true while every row costs what its length says; cells of unlike crowding do not, so the library steals".into(),
+            why: "true while every row costs what its length says; cells of unlike crowding do \
+                  not, so the library steals"
+                .into(),
         },
     ])
 }
@@ -282,8 +299,8 @@ fn slashes(list: &[usize]) -> String {
     list.iter().map(usize::to_string).collect::<Vec<_>>().join("/")
 }
 
-/// Tests all pairs of a scene's boxes with each dealing: shortest milliseconds.
-fn race_of_dealings(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>, Failure> {
+/// Tests all pairs of a scene's boxes with each schedule: shortest milliseconds.
+fn race_of_schedules(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>, Failure> {
     let workers = threads();
     let pool = Workers::new(workers)?;
     let mut boxes = Boxes::new();
@@ -291,7 +308,7 @@ fn race_of_dealings(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>,
         .advance(&mut boxes)?;
     let aabbs = boxes.aabbs();
     let mut times: Vec<(String, f64)> =
-        ["blocks", "dealt", "stealing"].map(|name| (name.to_owned(), f64::INFINITY)).into();
+        ["blocks", "alternating", "stealing"].map(|name| (name.to_owned(), f64::INFINITY)).into();
     let mut hits = [0; 3];
     for _ in 0..lab.pick(7, 15) {
         let found = AtomicU64::new(0);
@@ -300,30 +317,34 @@ fn race_of_dealings(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>,
             pool.run(workers, |w| add(&found, block(w, workers, objects).map(row).sum()));
         });
         let after_blocks = found.swap(0, Ordering::Relaxed);
-        let by_dealing = milliseconds_of(|| {
-            pool.run(workers, |w| add(&found, dealt(w, workers, objects).map(row).sum()));
+        let alternating = milliseconds_of(|| {
+            pool.run(workers, |w| {
+                add(&found, alternating_rows(w, workers, objects).map(row).sum())
+            });
         });
-        let after_dealing = found.swap(0, Ordering::Relaxed);
+        let after_alternating = found.swap(0, Ordering::Relaxed);
         let stealing = milliseconds_of(|| {
             let tasks = objects.div_ceil(64);
             pool.run(tasks, |t| add(&found, (64 * t..(64 * t + 64).min(objects)).map(row).sum()));
         });
-        for (best, time) in times.iter_mut().zip([blocks, by_dealing, stealing]) {
+        for (best, time) in times.iter_mut().zip([blocks, alternating, stealing]) {
             best.1 = best.1.min(time);
         }
-        hits = [after_blocks, after_dealing, found.into_inner()];
+        hits = [after_blocks, after_alternating, found.into_inner()];
         lab.check_stop()?;
     }
     if hits[0] != hits[1] || hits[0] != hits[2] {
-        return Err(Failure::Check(format!("the dealings find unlike numbers of pairs: {hits:?}")));
+        return Err(Failure::Check(format!(
+            "the schedules find different numbers of pairs: {hits:?}"
+        )));
     }
     let rows: Vec<Vec<String>> = times
         .iter()
         .map(|(name, time)| vec![name.clone(), workers.to_string(), format!("{time:.3}")])
         .collect();
-    lab.csv("dealing", &["dealing", "threads", "min_ms"], &rows)?;
+    lab.csv("schedules", &["schedule", "threads", "min_ms"], &rows)?;
     lab.plot(
-        "dealing",
+        "schedules",
         &[Chart::Bars(Bars {
             title: format!("Testing all pairs of {objects} boxes on {workers} threads"),
             note: "shortest of several runs, interleaved".into(),
@@ -405,14 +426,17 @@ fn hashing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         statement: "The sum of a cell's coordinates is a good bucket number".into(),
         paper: "used without a figure (algorithm 7)".into(),
         ours: format!(
-            "{:.0} cells in a cell's bucket against {:.2}; {:.1} times the tests, {:.1} times the time",
+            "{:.0} cells in a cell's bucket against {:.2}; {:.1} times the tests, {:.1} times \
+             the time",
             sum.0[3],
             mixed.0[3],
             sum.2 / mixed.2,
             sum.1 / mixed.1
         ),
         verdict: Verdict::of(sum.0[3] < 2.0 * mixed.0[3]),
-        why: "every cell of a diagonal plane has the same sum: a cube of k cells a side uses 3k buckets".into(),
+        why: "every cell of a diagonal plane has the same sum: a cube of k cells a side uses 3k \
+              buckets"
+            .into(),
     }])
 }
 
@@ -464,15 +488,20 @@ fn levels(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let largest = rows.iter().map(tests).fold(0.0, f64::max);
     Ok(vec![
         Claim {
-            statement: "Where sizes differ much, no single cell size will do: cells as large as the largest box".into(),
+            statement: "Where sizes differ much, no single cell size will do: cells as large as \
+                        the largest box"
+                .into(),
             paper: "argued, figs. 4.2 and 4.3; no figure".into(),
             ours: format!(
-                "tests against the hierarchy's: {:.1} times over three decades at density 0.05, {:.1} at density 2, {largest:.1} at most",
+                "tests against the hierarchy's: {:.1} times over three decades at density 0.05, \
+                 {:.1} at density 2, {largest:.1} at most",
                 tests(three),
                 tests(dense)
             ),
             verdict: if largest >= 10.0 { Verdict::Holds } else { Verdict::Partly },
-            why: "evenly spread sizes at low density leave about one box in a cell of the largest size, so there one level costs little".into(),
+            why: "evenly spread sizes at low density leave about one box in a cell of the \
+                  largest size, so there one level costs little"
+                .into(),
         },
         Claim {
             statement: "… and cells as large as the median box".into(),
@@ -570,10 +599,10 @@ mod tests {
     fn every_row_is_dealt_once_whatever_the_numbers() {
         for workers in 1..9 {
             for objects in [1, 2, 9, 10, 64, 101] {
-                for deal in [0, 1] {
+                for schedule in [0, 1] {
                     let mut rows: Vec<usize> = (0..workers)
-                        .flat_map(|worker| match deal {
-                            0 => dealt(worker, workers, objects).collect::<Vec<_>>(),
+                        .flat_map(|worker| match schedule {
+                            0 => alternating_rows(worker, workers, objects).collect::<Vec<_>>(),
                             _ => block(worker, workers, objects).collect(),
                         })
                         .filter(|row| row + 1 < objects)

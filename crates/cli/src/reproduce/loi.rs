@@ -2,7 +2,7 @@
 //!
 //! Loi cuts space into cells across the sweep axis, sweeps within each cell, and compares a fixed
 //! cell size with one that follows the number of objects (Liu's rule of one cell for 64 000
-//! objects). Here the same subdivision is done plainly on one thread with both rules, beside
+//! objects). Here the same subdivision is done plainly on one thread with both rules, next to
 //! `grid-sweep`, which chooses its columns from sizes and counts, and `hash-grid`, whose cells do
 //! not copy boxes at all.
 
@@ -21,7 +21,8 @@ use crate::support::runner::Runner;
 pub const EXPERIMENT: Experiment = Experiment {
     name: "loi",
     paper: "L. Loi, Fast GPU-based Collision Detection, 2010",
-    about: "varying against fixed cell size, candidate pairs, ISA-GJK with hill climbing, both phases",
+    about: "varying against fixed cell size, candidate pairs, ISA-GJK with hill climbing, both \
+            phases",
     run,
 };
 
@@ -260,18 +261,34 @@ fn claims(rows: &[Row]) -> Vec<Claim> {
         Claim {
             statement: "A cell size that follows the number of objects beats a fixed one".into(),
             paper: "faster at every size on a GPU, about the scene of fig. 10".into(),
-            ours: format!("on one thread Liu's rule takes {:.2} of the fixed cell's time; grid-sweep, by sizes and counts, {:.2}; hash-grid {:.2}", liu.ms / fixed.ms, sweep.ms / fixed.ms, hash.ms / fixed.ms),
+            ours: format!(
+                "on one thread Liu's rule takes {:.2} of the fixed cell's time; grid-sweep, by \
+                 sizes and counts, {:.2}; hash-grid {:.2}",
+                liu.ms / fixed.ms,
+                sweep.ms / fixed.ms,
+                hash.ms / fixed.ms
+            ),
             verdict: match (liu.ms < fixed.ms, sweep.ms < fixed.ms) {
                 (true, _) => Verdict::Holds,
                 (false, true) => Verdict::Partly,
                 _ => Verdict::Fails,
             },
-            why: "Liu's few large cells feed thousands of GPU threads; one thread pays for every candidate, so it wants cells of a few widths. Choosing from the data does pay".into(),
+            why: "Liu's few large cells feed thousands of GPU threads; one thread pays for every \
+                  candidate, so it wants cells of a few widths. Choosing from the data does \
+                  pay"
+            .into(),
         },
         Claim {
             statement: "Small cells cost because boxes straddle and are copied".into(),
             paper: "given as the reason (section 6.3)".into(),
-            ours: format!("{:.2} entries a box with the fixed cell, {:.2} by Liu's rule, but {:.1} and {:.1} tests a box", fixed.entries as f64 / n, liu.entries as f64 / n, fixed.tests as f64 / n, liu.tests as f64 / n),
+            ours: format!(
+                "{:.2} entries a box with the fixed cell, {:.2} by Liu's rule, but {:.1} and \
+                 {:.1} tests a box",
+                fixed.entries as f64 / n,
+                liu.entries as f64 / n,
+                fixed.tests as f64 / n,
+                liu.tests as f64 / n
+            ),
             verdict: if fixed.entries > liu.entries { Verdict::Holds } else { Verdict::Fails },
             why: "the copies are real; on a CPU the candidates they save outweigh them".into(),
         },

@@ -1,4 +1,4 @@
-//! `jostle reproduce`: the papers' experiments, and each claim beside what is measured here.
+//! `jostle reproduce`: the papers' experiments, each claim compared with what is measured here.
 //!
 //! An experiment is one file in this folder and one line in [`EXPERIMENTS`]. It measures with
 //! [`Lab::measure`], leaves tables and pictures with [`Lab::csv`] and [`Lab::plot`], and returns
@@ -71,13 +71,13 @@ impl Verdict {
         }
     }
 
-    /// Holds where it is true, fails where not.
+    /// Holds if it is true, fails if not.
     pub fn of(holds: bool) -> Verdict {
         if holds { Verdict::Holds } else { Verdict::Fails }
     }
 }
 
-/// A statement of a paper beside what is measured.
+/// A statement of a paper, and what is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The statement, in our words.
@@ -106,7 +106,7 @@ impl Lab {
         Lab { experiment, folder, quick, written: Vec::new() }
     }
 
-    /// True where seconds count: take fewer sizes and frames, and test the same claims.
+    /// Returns true if seconds count: take fewer sizes and frames, and test the same claims.
     pub fn quick(&self) -> bool {
         self.quick
     }
@@ -172,7 +172,7 @@ impl Lab {
 }
 
 /// The power p of the law y = c x^p through points, by least squares of the logarithms; points
-/// that are not above zero are left out. None where fewer than two sizes are left.
+/// that are not above zero are left out. None if fewer than two sizes are left.
 pub fn power_law(points: &[(f64, f64)]) -> Option<f64> {
     let usable = points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0);
     let logs: Vec<(f64, f64)> = usable.map(|(x, y)| (x.ln(), y.ln())).collect();

@@ -2,7 +2,7 @@
 //!
 //! | for | modules |
 //! |---|---|
-//! | input | [`source`] reads the command line, [`feed`] gives frames, [`names`] parses names and numbers |
+//! | input | [`source`]: the command line, [`feed`]: frames, [`names`]: names and numbers |
 //! | work | [`runner`] steps one broad phase, [`interrupt`] hears Ctrl-C |
 //! | output | [`files`], [`plot`] and [`text`]; [`progress`] on the terminal; [`failure`] ends it |
 

@@ -15,7 +15,7 @@ use crate::support::text::wrapped;
 /// Frames of a scene unless said otherwise.
 const FRAMES: usize = 20;
 
-/// Above so many boxes `brute-force` is not among `all`: it takes more than a second a frame.
+/// Above this many boxes `brute-force` is not among `all`: it takes more than a second a frame.
 const BRUTE_FORCE_IN_ALL: usize = 20_000;
 
 const EXAMPLES: &str = "\
@@ -37,7 +37,8 @@ pub struct VerifyArgs {
     #[command(flatten)]
     source: SourceArgs,
     /// Algorithms by name, or all
-    #[arg(long, value_parser = names::algorithm_or_all, value_delimiter = ',', default_value = "all")]
+    #[arg(long, value_parser = names::algorithm_or_all, value_delimiter = ',',
+        default_value = "all")]
     algorithm: Vec<Choice>,
     /// Numbers of threads; 0 is one for each core
     #[arg(long, value_parser = names::threads, value_delimiter = ',', default_value = "1")]

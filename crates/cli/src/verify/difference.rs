@@ -34,7 +34,7 @@ pub fn difference(expected: &[Pair], found: &[Pair]) -> Difference {
 }
 
 impl Difference {
-    /// True where the lists are equal.
+    /// Returns true if the lists are equal.
     pub fn is_empty(&self) -> bool {
         self.missing.is_empty() && self.extra.is_empty()
     }

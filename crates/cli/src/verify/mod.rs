@@ -64,7 +64,7 @@ impl Contender {
     }
 }
 
-/// What was checked, where nothing differed.
+/// What was checked, if nothing differed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Verified {
     /// Frames.
@@ -90,7 +90,7 @@ impl std::fmt::Display for Verified {
     }
 }
 
-/// A fast algorithm that is not what is tested; `sort-sweep` where that is not the only one.
+/// A fast algorithm that is not what is tested; `sort-sweep` unless that is the only one tested.
 pub fn independent_of(contenders: &[Contender]) -> Algorithm {
     let tested = |algorithm: Algorithm| contenders.iter().all(|c| c.algorithm == Some(algorithm));
     if contenders.is_empty() || !tested(Algorithm::SortSweep) {

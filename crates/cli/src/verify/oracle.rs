@@ -14,15 +14,15 @@ use super::difference::{Difference, difference};
 use super::{Contender, independent_of};
 use crate::support::runner::Runner;
 
-/// Up to so many boxes every pair is tested.
+/// Up to this many boxes every pair is tested.
 pub const BRUTE_FORCE_MOST: usize = 2_000;
 
-/// How many boxes are tested against all others where not every pair is.
+/// How many boxes are tested against all others if not every pair is.
 pub const SAMPLE: usize = 1_000;
 
 /// Knows what must come out.
 pub struct Oracle {
-    /// The algorithm that finds the pairs; none where every pair is tested.
+    /// The algorithm that finds the pairs; none if every pair is tested.
     reference: Option<Runner>,
     before: Vec<Pair>,
     now: Vec<Pair>,
@@ -32,7 +32,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// The oracle for so many boxes and these contenders.
+    /// The oracle for this many boxes and these contenders.
     pub fn new(boxes: usize, contenders: &[Contender]) -> Oracle {
         let reference = (boxes > BRUTE_FORCE_MOST)
             .then(|| Runner::new(independent_of(contenders), &Workers::one()));

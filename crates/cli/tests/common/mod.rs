@@ -45,7 +45,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// What it prints, where it must succeed.
+    /// What it prints; it must succeed.
     pub fn ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -59,7 +59,7 @@ impl Bench {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// What it says on stderr, where it must fail with `code` and without a panic.
+    /// What it says on stderr; it must fail with `code` and without a panic.
     pub fn fails(&self, code: i32, args: &[&str]) -> String {
         let output = self.run(args);
         let stderr = String::from_utf8(output.stderr).unwrap();

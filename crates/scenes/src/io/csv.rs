@@ -1,7 +1,7 @@
 //! Boxes and pairs as text. A file holds one frame, a row a line, its numbers separated by commas;
-//! where a line has none, by semicolons; where it has neither, by spaces or tabs. A box has six
-//! numbers, or four if all are flat: min x y, max x y, and z is 0. A first line without any number is
-//! a header. Blank lines, lines that begin with `#`, spaces around numbers and quotes are passed over.
+//! if a line has none, by semicolons; if it has neither, by spaces or tabs. A box has six numbers,
+//! or four if all are flat: min x y, max x y, and z is 0. A first line without any number is a
+//! header. Blank lines, lines that begin with `#`, spaces around numbers and quotes are skipped.
 //!
 //! Split by hand: a row of numbers has no cell that spans lines, and the crate csv, tried first,
 //! states the wrong line after blank ones, while a message should lead to the right one.
@@ -126,7 +126,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The cells of a line: how many there are, and the first ones, more of which nobody needs.
+/// The cells of a line: how many there are, and the first ones, and nobody needs more.
 struct Cells<'a> {
     count: usize,
     first: [&'a str; 6],

@@ -1,11 +1,11 @@
 //! Files of boxes and of pairs.
 //!
 //! A box file is an array (`.npy`, or `.npz` with one array), read frame by frame, so that a
-//! sequence larger than memory works; or text (`.csv`, `.tsv`, `.txt`) with one frame. Standard input
-//! is told apart by its first bytes. Every number and shape that can hold boxes is read, exactly or
-//! rounded outward: [`npy_number`], [`npy_layout`] and [`csv`] say which. Written are `.npy` in float32
-//! of shape (frames, n, 6) and `.csv`. Writing goes to a temporary file in the same folder that takes
-//! the final name at the end: no reader ever sees half a file.
+//! sequence larger than memory works; or text (`.csv`, `.tsv`, `.txt`) with one frame. Standard
+//! input is told apart by its first bytes. Every number and shape that can hold boxes is read,
+//! exactly or rounded outward: [`npy_number`], [`npy_layout`] and [`csv`] say which. Written are
+//! `.npy` in float32 of shape (frames, n, 6) and `.csv`. Writing goes to a temporary file in the
+//! same folder that takes the final name at the end: no reader ever sees half a file.
 
 mod csv;
 mod error;

@@ -1,7 +1,7 @@
 //! Boxes out of an `.npy` file, frame by frame, and arrays into one.
 //!
-//! Numbers are read as [`Number`] tells, shapes as [`Layout`] tells, in either byte order and in C or
-//! Fortran order. In C order memory is one frame and one chunk. In Fortran order a frame is
+//! Numbers are read as [`Number`] tells, shapes as [`Layout`] tells, in either byte order and in C
+//! or Fortran order. In C order memory is one frame and one chunk. In Fortran order a frame is
 //! scattered over the whole array, which is held as it is stored. Either way memory is only taken
 //! as data arrives: a header that lies about its size costs nothing.
 

@@ -1,7 +1,7 @@
 //! How an `.npy` file stores a number, and that number as the bound of a box.
 //!
-//! float16, float32 and integers of up to 16 bits are float32 numbers as they are. float64 and wider
-//! integers may lie between two of them and are rounded outward: a lower bound down, an upper
+//! float16, float32 and integers of up to 16 bits are float32 numbers as they are. float64 and
+//! wider integers may lie between two of them and are rounded outward: a lower bound down, an upper
 //! bound up, so no overlap is lost.
 
 use super::FileFault;

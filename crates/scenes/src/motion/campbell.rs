@@ -3,7 +3,7 @@
 //!
 //! Cubes in a cubical world. A share is static; the others fly straight on, pass through each
 //! other, and have their velocity inverted on an axis when they reach the bounds. With `rotate`
-//! the cubes also turn, and each box is made anew around its turned cube; the thesis has this in
+//! the cubes also turn, and each box is rebuilt around its turned cube; the thesis has this in
 //! its framework and leaves it off in its experiments, as the default here does. The world is
 //! the same for 64 to 1024 cubes, as there; above that it grows, so that the density of the
 //! largest test stays.

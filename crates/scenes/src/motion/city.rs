@@ -6,7 +6,7 @@
 //! down the streets through each other and turn round at the town's edge. This is what levels of
 //! games and city models look like to a broad phase: no spread in height, many resting contacts,
 //! and a cost that should follow the few things that move. Each box meets only its own lot and
-//! the traffic beside it, so pairs stay in proportion to `n`.
+//! the traffic next to it, so pairs stay in proportion to `n`.
 
 use super::{Motion, clipped};
 use crate::catalog::Values;

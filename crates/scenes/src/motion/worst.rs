@@ -6,7 +6,7 @@
 //! | `giant` | one box over all others | grids, trees, a sweep's active list |
 //! | `points` | zero size, sixteen at the very same place | splitting that never separates |
 //! | `teleports` | all swap sides on every frame | whatever trusts in coherence |
-//! | `flat` | everything in one plane, without thickness | grids and sweeps along an axis without spread |
+//! | `flat` | everything in one plane, without thickness | grids, sweeps along a flat axis |
 //! | `needles` | long and thin along each of the axes | cells chosen by size |
 //! | `extremes` | infinite, largest finite, subnormal, both zeros | arithmetic on coordinates |
 //! | `mixed` | an equal share of each, side by side | the choice of one setting for all |
@@ -65,7 +65,7 @@ pub(super) fn build(values: &Values, n: usize, rng: &mut Rng) -> (Frame, Worst) 
     (Frame { world, boxes, ..Frame::default() }, Worst { swings })
 }
 
-/// An equal share of each kind, one beside the other along x.
+/// An equal share of each kind, one next to the other along x.
 fn mixed(n: usize, rng: &mut Rng, out: &mut Vec<Swing>) {
     let mut offset = 0.0f32;
     for (i, &kind) in MIXED.iter().enumerate() {

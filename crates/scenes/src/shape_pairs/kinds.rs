@@ -70,7 +70,7 @@ impl ShapeKind {
         }
     }
 
-    /// Whether some of its pairs have a way of their own, such as closed forms, beside the
+    /// True if some of its pairs have a method of their own, such as closed forms, besides the
     /// iterations that serve all convex shapes.
     pub fn has_closed_forms(&self) -> bool {
         !matches!(self.family, Family::Icospheres(_) | Family::Hulls(_))

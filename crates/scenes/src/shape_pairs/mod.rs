@@ -31,7 +31,7 @@ pub struct ShapePair {
     /// How they go on from the first frame, for the time of impact within one unit of time. Gaps
     /// are about as long as the way.
     pub motions: [Motion; 2],
-    /// Whether they touch in the first frame.
+    /// True if they touch in the first frame.
     pub touches: bool,
 }
 

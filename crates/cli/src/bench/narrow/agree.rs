@@ -1,4 +1,4 @@
-//! Whether all ways give the same answers.
+//! Checks that all ways give the same answers.
 //!
 //! Each pair's contact is asked once by the automatic choice, cold, and must touch or not as the
 //! pair was placed. Every other answer must say the same, with a distance or depth that differs
@@ -53,7 +53,10 @@ impl Truth {
             // Written so that what is no number is wrong.
             let fine = apart <= bound + own + SLACK * self.size;
             (!fine).then(|| {
-                format!("its signed distance is {told:e} within {bound:e}, not {signed:e} within {own:e}")
+                format!(
+                    "its signed distance is {told:e} within {bound:e}, not {signed:e} within \
+                         {own:e}"
+                )
             })
         })
     }

@@ -56,7 +56,7 @@ pub struct Way {
     pub question: Question,
     /// Which algorithm answers.
     pub method: Method,
-    /// Whether the pair remembers the frame before.
+    /// True if the pair remembers the frame before.
     pub cached: bool,
 }
 
@@ -77,7 +77,7 @@ impl Way {
                     continue;
                 }
                 ways.push(Way { question, method, cached: false });
-                // SAT begins anew each time.
+                // SAT starts from scratch each time.
                 if case == Case::Moving && method != Method::GjkSat {
                     ways.push(Way { question, method, cached: true });
                 }
@@ -136,7 +136,7 @@ impl Way {
     }
 }
 
-/// Whether a method has an answer of its own to a question.
+/// Returns true if a method has an answer of its own to a question.
 fn answers(question: Question, method: Method, case: Case) -> bool {
     match question {
         Question::Intersects | Question::Distance => method != Method::GjkSat,
@@ -192,13 +192,13 @@ impl View<'_> {
 /// What was answered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answer {
-    /// Whether they touch; of an impact, whether they do at some time.
+    /// True if they touch; of an impact, if they do at some time.
     pub hit: bool,
-    /// Distance, or depth with a minus, and its certified bound, where it was measured.
+    /// Distance, or depth with a minus, and its certified bound, if it was measured.
     pub signed: Option<(f64, f64)>,
     /// Of an impact.
     pub impact: Option<Impact>,
-    /// Whether the bounds did not meet.
+    /// True if the bounds did not meet.
     pub early: bool,
     /// Support searches; of an impact, measurements of the distance.
     pub steps: u32,

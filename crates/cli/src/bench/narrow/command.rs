@@ -147,8 +147,8 @@ fn say_left_out(course: &Course, way: &Way, time: Duration) {
     // A closed stderr is no reason to stop.
     let _ = writeln!(
         stderr(),
-        "left out: {question} by {method} on {scene}, {case}: about {seconds:.1} s a pass expected; \
-         --force or a larger --budget runs it, fewer --pairs make it shorter",
+        "left out: {question} by {method} on {scene}, {case}: about {seconds:.1} s a pass \
+         expected; --force or a larger --budget runs it, fewer --pairs make it shorter",
     );
 }
 

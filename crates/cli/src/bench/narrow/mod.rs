@@ -72,7 +72,7 @@ pub struct Course {
     pub case: Case,
     /// Number of pairs.
     pub pairs: usize,
-    /// Number of frames, where they move.
+    /// Number of frames, if they move.
     pub frames: usize,
     /// How far they move in a frame, as a share of their radius.
     pub speed: f64,
@@ -113,7 +113,7 @@ pub struct Row {
     pub steps: f64,
     /// Answers whose bounds did not meet.
     pub early: usize,
-    /// Whether the budget of time was used up before the last pass.
+    /// True if the budget of time was used up before the last pass.
     pub cut_short: bool,
 }
 
@@ -271,7 +271,7 @@ impl Lane {
         }
     }
 
-    /// How long a pass should take where that is too long. A second trial decides, in case the
+    /// How long a pass should take if that is too long. A second trial decides, in case the
     /// first one met a busy moment.
     fn too_long(&mut self, scene: &PairScene, queries: usize, limit: Duration) -> Option<Duration> {
         let long = |time: &Duration| *time > limit;

@@ -12,7 +12,7 @@ use crate::reproduce::Verdict;
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
 
-/// By how much the worst frame may exceed the median one where there is no peak.
+/// By how much the worst frame may exceed the median one if there is no peak.
 const NO_PEAK: f64 = 1.5;
 
 /// The ball: time per frame, and the mean speed-up.
@@ -109,7 +109,8 @@ fn peak(x: &Runner, y: &Runner) -> Claim {
             .into(),
         paper: "run times rise substantially in frames 225 to 275 (section 7, figure 6)".into(),
         ours: format!(
-            "worst over median frame {:.1} (u = x) and {:.1} (u = y); tests rise {:.0} and {:.0} times",
+            "worst over median frame {:.1} (u = x) and {:.1} (u = y); tests rise {:.0} and {:.0} \
+             times",
             time[0], time[1], tests[0], tests[1]
         ),
         verdict: match (time[0] > NO_PEAK && time[1] > NO_PEAK, time[1] > time[0]) {
@@ -128,7 +129,8 @@ fn no_peak(x: &[Runner], y: &[Runner]) -> Claim {
         statement: "Exchanging axes makes the peak disappear".into(),
         paper: "more or less constant speed, about 40 ms a frame (section 7, figure 6)".into(),
         ours: format!(
-            "worst over median frame {paper:.2}, strips {strips:.2}; tests rise {:.1} times at most before the exchange",
+            "worst over median frame {paper:.2}, strips {strips:.2}; tests rise {:.1} times at \
+             most before the exchange",
             worse(1, &rise)
         ),
         verdict: match (paper <= NO_PEAK, strips <= NO_PEAK) {

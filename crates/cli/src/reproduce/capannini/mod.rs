@@ -2,7 +2,7 @@
 //!
 //! Runs the paper's own division of the work (one succinct tree per partition), with one
 //! partition on one thread as the sequential version and with sixteen on all threads as the
-//! parallel one, and beside it the strips that `bidim-sap` uses by default. Balance, dispersion
+//! parallel one, and next to it the strips that `bidim-sap` uses by default. Balance, dispersion
 //! and tests are counted, so they are the same on every machine; times are of this one.
 
 use jostle::broad::bidim_sap::{AxisRule, BidimOptions, Division};
@@ -17,7 +17,8 @@ mod uniform;
 /// Every experiment of the paper that does not need its machine.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "capannini",
-    paper: "G. Capannini, T. Larsson, Adaptive Collision Culling for Large-Scale Simulations by a Parallel Sweep and Prune Algorithm, 2016",
+    paper: "G. Capannini, T. Larsson, Adaptive Collision Culling for Large-Scale Simulations by \
+            a Parallel Sweep and Prune Algorithm, 2016",
     about: "stages, speed-up, dispersion and balance of bidim-sap; ball and plane clusters",
     run,
 };

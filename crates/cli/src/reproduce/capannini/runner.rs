@@ -80,7 +80,7 @@ impl Runner {
         Ok(())
     }
 
-    /// The frames after the first, in which nothing is kept from a frame before.
+    /// The frames after the first, which has no frame before it to reuse anything from.
     pub fn settled(&self) -> &[Frame] {
         if self.frames.len() > 1 { &self.frames[1..] } else { &self.frames }
     }
@@ -110,7 +110,7 @@ impl Runner {
 pub struct Course {
     pub scene: SceneSpec,
     pub frames: usize,
-    /// Every so many frames are measured; the others only pass.
+    /// One frame in this many is measured; the others only pass.
     pub stride: usize,
     /// A runner that has taken longer stops early, after three frames at least.
     pub budget: Duration,

@@ -186,7 +186,9 @@ fn speed_up(cell: &Cell) -> Claim {
             cell.n, cell.density
         ),
         verdict,
-        why: "least wall time over the frames, sixteen partitions; on a busy machine threads share cores".into(),
+        why: "least wall time over the frames, sixteen partitions; on a busy machine threads \
+              share cores"
+            .into(),
     }
 }
 
@@ -204,7 +206,8 @@ fn stage_shares(thin: &Cell, dense: &Cell) -> Claim {
             .into(),
         paper: "pairing is most of the time at density 0.35 (section 6.4, figure 4)".into(),
         ours: format!(
-            "density {} to {}: first stages times {early:.2}, pairing times {pairing:.2}; pairing is {share:.0} %",
+            "density {} to {}: first stages times {early:.2}, pairing times {pairing:.2}; \
+             pairing is {share:.0} %",
             thin.density, dense.density
         ),
         verdict: Verdict::of(early < 1.5 && pairing > early && share > 50.0),
@@ -234,7 +237,8 @@ fn beyond(cell: &Cell) -> Claim {
         statement: "Vector instructions can improve it further".into(),
         paper: "expected, not tried (section 9)".into(),
         ours: format!(
-            "strips are {one:.1} times as fast on one thread and {all:.1} times on all, with {:.2} times the tests",
+            "strips are {one:.1} times as fast on one thread and {all:.1} times on all, with \
+             {:.2} times the tests",
             tests(STRIPS_ONE) / tests(SEQUENTIAL)
         ),
         verdict: Verdict::of(one > 1.0),

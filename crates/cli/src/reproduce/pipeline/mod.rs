@@ -1,9 +1,9 @@
 //! The narrow phase and the two phases together: parts of `loi` and `grids` that need shapes.
 //!
 //! From Loi: ISA-GJK with and without hill climbing against the number of triangles, touching and
-//! not; broad and narrow time and candidate pairs against the number of 80-triangle spheres. From the
-//! chapter on parallel techniques: detection and response of 10 000 objects with one worker and with
-//! all, and how evenly the alternating deal shares out the work.
+//! not; broad and narrow time and candidate pairs against the number of 80-triangle spheres. From
+//! the chapter on parallel techniques: detection and response of 10 000 objects with one worker and
+//! with all, and how evenly the alternating schedule shares out the work.
 
 use std::time::Instant;
 
@@ -11,8 +11,8 @@ use super::{Claim, Lab};
 use crate::support::failure::Failure;
 
 mod climbing;
-mod dealing;
 mod phases;
+mod schedules;
 
 /// The narrow phase and the whole pipeline of Loi.
 pub fn of_loi(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
@@ -23,7 +23,7 @@ pub fn of_loi(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 
 /// Detection and response of the chapter on parallel techniques.
 pub fn of_grids(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
-    dealing::claims(lab)
+    schedules::claims(lab)
 }
 
 /// The smallest time of a call in some repeats, in nanoseconds.

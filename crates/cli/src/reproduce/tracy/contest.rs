@@ -28,8 +28,8 @@ impl Contender {
 }
 
 /// The four algorithms of the paper, on one thread. They follow whatever it costs: as users get
-/// them, they find all pairs anew with a grid sweep where that is cheaper, which would hide what
-/// is compared here.
+/// them, they find all pairs from scratch with a grid sweep if that is cheaper, which would hide
+/// what is compared here.
 pub mod persistent {
     use jostle::broad::grid_sap::{GridOptions, GridSap, GridSegmentedSap};
     use jostle::broad::sap::{Sap, SapOptions};
@@ -68,7 +68,7 @@ pub struct Outcome {
     pub median: f64,
     /// See above.
     pub shortest: f64,
-    /// Exchanges in a step, on average.
+    /// Swaps in a step, on average.
     pub swaps: f64,
 }
 
@@ -161,7 +161,7 @@ impl Table {
         self.names().into_iter().enumerate().map(line).collect()
     }
 
-    /// How many times as fast the second contender is as the first, by their medians, where the
+    /// How many times as fast the second contender is as the first, by their medians, at the
     /// varied figure is nearest to this one.
     pub fn gain(&self, varied: f64) -> f64 {
         let distance = |row: &&(f64, Vec<Outcome>)| (row.0 - varied).abs();

@@ -18,7 +18,8 @@ mod sweeps;
 /// Every experiment of the paper.
 pub const EXPERIMENT: Experiment = Experiment {
     name: "tracy",
-    paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB Insertion and Removal, 2009",
+    paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB \
+            Insertion and Removal, 2009",
     about: "growth of swaps, figures 8 to 11, sizes of chunks and cells, local and global sort",
     run,
 };
@@ -35,7 +36,7 @@ fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     Ok(claims)
 }
 
-/// The paper's world of `n` boxes of which a share moves, with so many boxes inserted, and as
+/// The paper's world of `n` boxes a share of which moves, with this many boxes inserted, and as
 /// many removed, in each step.
 fn world(n: usize, moving: f64, inserted: f64) -> SceneSpec {
     let share = inserted / n as f64;

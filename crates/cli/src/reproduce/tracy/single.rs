@@ -98,7 +98,7 @@ pub fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
                 "segmented lists were the faster ones up to {crossing_text} of those run"
             ),
             verdict: Verdict::of(crossing.is_some_and(|events| events >= 60.0)),
-            why: "holds where the crossing is at the paper's or later".into(),
+            why: "holds if the crossing is at the paper's or later".into(),
         },
     ])
 }

@@ -101,7 +101,7 @@ pub fn sorts(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut table = Table::default();
     for share in lab.pick(vec![0.1, 1.0], vec![0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0]) {
         let contender = |name: &str, sort| {
-            // Whatever it costs: finding all pairs anew would hide the sorts.
+            // Whatever it costs: finding all pairs from scratch would hide the sorts.
             let options = SegmentedOptions { sort, may_rebuild: false, chunk: None };
             Contender::new(name, SegmentedSap::with_options(&Workers::one(), options))
         };

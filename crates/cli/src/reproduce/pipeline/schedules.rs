@@ -1,4 +1,4 @@
-//! Detection and response of 10 000 objects, dealt to one worker and to all.
+//! Detection and response of 10 000 objects on one worker and on all, by each schedule.
 
 use glam::DVec3;
 use jostle::shape::{Pose, Shape};
@@ -18,18 +18,18 @@ const CORES: usize = 4;
 /// The paper's speed-up, as a share of its cores.
 const EFFICIENCY: f64 = 4968.0 / 1391.0 / CORES as f64;
 
-const DEALINGS: [(&str, Schedule); 3] = [
+const SCHEDULES: [(&str, Schedule); 3] = [
     ("blocks", Schedule::Blocks),
     ("alternating", Schedule::Alternating),
     ("stealing", Schedule::Stealing),
 ];
 
-/// The deal is even, and several workers share the time.
+/// The schedule is even, and several workers share the time.
 pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let threads = available_threads().max(2);
     let mut worlds = vec![("one worker", crowd(Workers::one(), Schedule::Blocks)?)];
-    for (name, dealing) in DEALINGS {
-        worlds.push((name, crowd(Workers::new(threads)?, dealing)?));
+    for (name, schedule) in SCHEDULES {
+        worlds.push((name, crowd(Workers::new(threads)?, schedule)?));
     }
     let mut times = vec![Vec::new(); worlds.len()];
     for frame in 0..lab.pick(5, 40) {
@@ -44,7 +44,7 @@ pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let speed_up = medians[0] / medians[2].min(medians[3]);
     Ok(vec![
         Claim {
-            statement: "The alternating deal gives all workers the same work".into(),
+            statement: "The alternating schedule gives all workers the same work".into(),
             paper: "12 481 257 of 49 925 028 tests for each of four cores (figure 4.13)".into(),
             ours: format!("of four workers the busiest has {evenness:.4} times the mean"),
             verdict: Verdict::of(evenness < 1.02),
@@ -65,9 +65,9 @@ pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 /// Objects in a crowd: boxes, balls and capsules, each in reach of a dozen others.
-fn crowd(workers: Workers, dealing: Schedule) -> Result<(World, Vec<BodyId>), Failure> {
+fn crowd(workers: Workers, schedule: Schedule) -> Result<(World, Vec<BodyId>), Failure> {
     let mut world = World::with_workers(Algorithm::Auto, workers);
-    world.set_schedule(dealing);
+    world.set_schedule(schedule);
     let shape = |k: usize| match k % 3 {
         0 => Shape::sphere(0.9),
         1 => Shape::cuboid(DVec3::splat(0.7)),
@@ -127,6 +127,6 @@ fn write(
             [vec![(*name).into()], cells.to_vec(), vec![format!("{time:.3}"), speed_up]].concat(),
         );
     }
-    let header = ["dealing", "workers", "pairs", "pairs_of_busiest", "median_ms", "speed_up"];
+    let header = ["schedule", "workers", "pairs", "pairs_of_busiest", "median_ms", "speed_up"];
     lab.csv("response", &header, &rows)
 }
