@@ -57,7 +57,7 @@ pub fn free_items(items: &[String]) -> Vec<&str> {
     let modules: Vec<&str> =
         items.iter().filter_map(|item| item.strip_prefix("pub mod ")).collect();
     let is_free = |item: &&str| {
-        let rest = item.strip_prefix("pub ").unwrap_or("");
+        let rest = without_attributes(item).strip_prefix("pub ").unwrap_or("");
         let path = |kind: &str| {
             let after = rest.split_once(kind)?.1;
             let end = after.find(|c: char| "(<: ".contains(c) && c != ':').unwrap_or(after.len());
@@ -72,4 +72,11 @@ pub fn free_items(items: &[String]) -> Vec<&str> {
             || (rest.contains("fn ") && in_module("fn "))
     };
     items.iter().map(String::as_str).filter(is_free).collect()
+}
+
+fn without_attributes(item: &str) -> &str {
+    match item.strip_prefix("#[").and_then(|rest| rest.split_once("] ")) {
+        Some((_, rest)) => without_attributes(rest),
+        None => item,
+    }
 }

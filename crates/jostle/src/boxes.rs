@@ -27,7 +27,23 @@ const REMOVED: u8 = 4;
 
 /// A set of boxes with filters, and what changed in it since the last step.
 ///
-/// Every change is checked before anything is written: on an error the set is as it was.
+/// Every change is checked before anything is written: on an error the set is as it was. A
+/// [`Detector`](crate::Detector) owns such a set; on their own, boxes are for steppers that share
+/// them. Batches are the native form.
+///
+/// ```
+/// use jostle::{Aabb, Boxes, Filter};
+///
+/// let mut boxes = Boxes::new();
+/// let ids = boxes.insert_all(&[Aabb::point([0.0; 3]), Aabb::point([5.0; 3])], Filter::ALL)?;
+/// boxes.set_user_data(ids[1], 77)?;
+/// boxes.set_many(&ids, &[Aabb::point([1.0; 3]), Aabb::point([6.0; 3])])?;
+/// let bad = Aabb::new([2.0; 3], [1.0; 3]);
+/// let error = boxes.set(ids[0], bad).unwrap_err();
+/// assert_eq!(error.to_string(), "box 0: min x = 2 is above max x = 1; swap them");
+/// assert_eq!(boxes.get(ids[0]), Some(&Aabb::point([1.0; 3])));
+/// # Ok::<(), jostle::BoxError>(())
+/// ```
 #[derive(Debug)]
 pub struct Boxes {
     aabbs: Vec<Aabb>,

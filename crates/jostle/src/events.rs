@@ -13,6 +13,19 @@ use crate::ds::pair_sort::PairSorter;
 use crate::pair::{Pair, PairBuffer};
 
 /// What began and what ended in a step, each sorted by pair.
+///
+/// ```
+/// use jostle::{Aabb, Detector, Filter, Pair};
+///
+/// let mut detector = Detector::default();
+/// let ids = detector.boxes_mut().insert_all(&[Aabb::default(); 2], Filter::ALL)?;
+/// assert_eq!(detector.step()?.began, [Pair::new(ids[0], ids[1])]);
+/// detector.remove(ids[0])?;
+/// let events = detector.step()?;
+/// assert!(events.began.is_empty());
+/// assert_eq!(events.ended[0].other(ids[1]), Some(ids[0].slot()));
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events<'a> {
     /// Pairs that overlap now and did not before.

@@ -7,6 +7,14 @@
 use crate::error::Error;
 
 /// A handle to the threads that algorithms run on; clones share them.
+///
+/// ```
+/// use jostle::{Algorithm, Detector, Workers};
+///
+/// let detector = Detector::with_workers(Algorithm::Auto, Workers::new(2)?);
+/// assert!(detector.threads() <= 2); // one without the `parallel` feature
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Workers {
     #[cfg(feature = "parallel")]

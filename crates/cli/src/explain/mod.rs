@@ -265,6 +265,15 @@ impl Told<'_> {
                     .into(),
             );
         }
+        let coarse = self.detector.boxes().coarse_count();
+        if coarse > 0 {
+            let share = percent(coarse as f64);
+            list.push(format!(
+                "{share} % of the boxes are so small for their distance from the origin that \
+                 rounding to f32 shapes them, and many pairs may be false: subtract an origin \
+                 near the boxes"
+            ));
+        }
         if self.motion.frames > 1 && unmarked > boxes / 2.0 {
             let share = percent(unmarked);
             list.push(format!(

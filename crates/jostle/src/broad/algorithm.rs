@@ -50,6 +50,13 @@ impl FromStr for Algorithm {
     }
 }
 
+impl Default for Algorithm {
+    /// [`Algorithm::Auto`]: the right start.
+    fn default() -> Algorithm {
+        Algorithm::Auto
+    }
+}
+
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
