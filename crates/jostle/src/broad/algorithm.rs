@@ -1,6 +1,6 @@
 //! The table of algorithms: every broad phase by name.
 //!
-//! To add one, write its file or folder next to this one and add a line to the table below. The
+//! To add one, write its file or folder next to this one and add an entry to the table below. The
 //! conformance suite, the command and the benchmarks find it there.
 
 use std::fmt;
@@ -113,21 +113,34 @@ macro_rules! algorithms {
     };
 }
 
-// One line per algorithm: variant, name, constructor, idea.
+// One entry per algorithm: variant, name, constructor, idea.
 algorithms! {
-    BruteForce = "brute-force", brute_force::BruteForce::new, "Every box against every other: the oracle.";
-    SortSweep = "sort-sweep", sort_sweep::SortSweep::new, "Sort along the widest axis and sweep: the second oracle.";
-    HashGrid = "hash-grid", hash_grid::HashGrid::new, "A hierarchy of hashed grids, each box in one cell of the level that fits it.";
-    GridSweep = "grid-sweep", grid_sweep::GridSweep::new, "Columns of a grid across the sweep axis, each swept on its own.";
-    Bvh = "bvh", bvh::Bvh::new, "Trees of eight: one of what moves, a few of what rests; carries the queries.";
-    BidimSap = "bidim-sap", bidim_sap::BidimSap::new, "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
-    Sap = "sap", sap::Sap::new, "Three sorted endpoint lists kept between steps; swaps drive the events.";
-    SegmentedSap = "segmented-sap", segmented_sap::SegmentedSap::new, "Chunked endpoint lists with checkpoint sets; boxes come and go without a pass over everything.";
-    GridSap = "grid-sap", grid_sap::GridSap::new, "A uniform grid, each cell a sap of its own.";
-    GridSegmentedSap = "grid-segmented-sap", grid_sap::GridSegmentedSap::new, "A uniform grid, each cell a segmented-sap of its own.";
-    SimdSap = "simd-sap", simd_sap::SimdSap::new, "As sap, sorted by vectors with one worker for each axis.";
-    Octree = "octree", octree::Octree::new, "A loose octree: the classical tree of space, a baseline.";
-    Auto = "auto", auto::Auto::new, "Chooses among the others by what it sees, and says why.";
+    BruteForce = "brute-force", brute_force::BruteForce::new,
+        "Every box against every other: the oracle.";
+    SortSweep = "sort-sweep", sort_sweep::SortSweep::new,
+        "Sort along the widest axis and sweep: the second oracle.";
+    HashGrid = "hash-grid", hash_grid::HashGrid::new,
+        "A hierarchy of hashed grids, each box in one cell of the level that fits it.";
+    GridSweep = "grid-sweep", grid_sweep::GridSweep::new,
+        "Columns of a grid across the sweep axis, each swept on its own.";
+    Bvh = "bvh", bvh::Bvh::new,
+        "Trees of eight: one of what moves, a few of what rests; carries the queries.";
+    BidimSap = "bidim-sap", bidim_sap::BidimSap::new,
+        "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
+    Sap = "sap", sap::Sap::new,
+        "Three sorted endpoint lists that last from step to step; swaps drive the events.";
+    SegmentedSap = "segmented-sap", segmented_sap::SegmentedSap::new,
+        "Chunked endpoint lists with checkpoint sets; insertion and removal without a full pass.";
+    GridSap = "grid-sap", grid_sap::GridSap::new,
+        "A uniform grid, each cell a sap of its own.";
+    GridSegmentedSap = "grid-segmented-sap", grid_sap::GridSegmentedSap::new,
+        "A uniform grid, each cell a segmented-sap of its own.";
+    SimdSap = "simd-sap", simd_sap::SimdSap::new,
+        "As sap, sorted by vectors with one worker for each axis.";
+    Octree = "octree", octree::Octree::new,
+        "A loose octree: the classical tree of space, a baseline.";
+    Auto = "auto", auto::Auto::new,
+        "Chooses among the others by what it sees, and says why.";
 }
 
 #[cfg(test)]

@@ -1,30 +1,30 @@
 //! `auto`: chooses among the other algorithms by what it sees, and can say why.
 //!
 //! Before each update it looks at the boxes ([`Observed`]): how many there are, how many are
-//! declared still, how many changed, how many came or went. A small model of cost for each
-//! candidate (`Candidate::cost`) turns that into nanoseconds; the cheapest is the choice. The
-//! algorithm it holds is exchanged when another has been cheaper by [`ADVANTAGE`] for
-//! [`PATIENCE`] steps in a row. A fresh algorithm reports all pairs, so the tracker sees no
-//! difference and no event is lost. The choice depends on counts alone, never on a clock: the
-//! same history is decided in the same way everywhere.
+//! declared still, how many changed, how many were inserted or removed. A small cost model for each
+//! candidate turns that into nanoseconds; the cheapest is the choice. The algorithm in use is
+//! replaced when another has been cheaper by [`ADVANTAGE`] for [`PATIENCE`] steps in a row. A new
+//! algorithm reports all pairs first, so the tracker sees no difference and no event is lost. The
+//! choice depends on counts alone, never on a clock: the same history is decided the same way
+//! everywhere.
 //!
-//! Candidates are the algorithms that are the fastest somewhere:
+//! The candidates are the algorithms that are the fastest somewhere:
 //!
 //! - `brute-force` for a few dozen boxes;
-//! - `bvh` for up to some hundred thousand boxes, and where little changed: its cost follows
-//!   what moved;
-//! - `grid-sweep` for more, where boxes come and go, and where most boxes are declared still
-//!   and the rest moves.
+//! - `bvh` for up to some hundred thousand boxes, and when little changed: its cost follows what
+//!   moved;
+//! - `grid-sweep` for more, when boxes come and go, and when most boxes are declared still and the
+//!   others move.
 //!
-//! The models were fitted to medians over 16 steps of every scene of the lab with 300 to 400 000
-//! boxes on one thread; only their ratios matter. Where one of them has tested far more than its
-//! model expects, the tests it counted take the model's place ([`Known`]): crowds in the columns of
+//! The models were fitted to medians over 16 steps of every scene of `jostle bench` with 300 to 400
+//! 000 boxes on one thread; only their ratios matter. If an algorithm has made far more tests than
+//! its model expects, the tests it counted replace the model ([`Known`]): crowds in the columns of
 //! `grid-sweep` (the `worst` scene: five times the time of `bvh`), and boxes that leap, which spoil
 //! the tree of `bvh` (one in two hundred leaping: four times the time of `grid-sweep`). The other
 //! algorithms were never the fastest there: `bidim-sap` took about three times as long as the
-//! better of the two, `hash-grid` five to eighteen times. The persistent sweeps begin anew by
-//! `grid-sweep` where most boxes move, so there they take its time and some more; where a tenth
-//! moves, `grid-segmented-sap` took four times as long as `bvh`.
+//! better of the two, `hash-grid` five to eighteen times. The persistent sweeps fall back on
+//! `grid-sweep` when most boxes move, so there they take its time and some more; with a tenth
+//! moving, `grid-segmented-sap` took four times as long as `bvh`.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ use crate::queries::BoxQueries;
 use crate::stats::Stats;
 
 /// How many steps in a row another algorithm must be the better choice before it is taken:
-/// building one anew costs more than a few steps with the second best.
+/// building it costs more than a few steps with the second best.
 pub const PATIENCE: u32 = 3;
 
 /// How much cheaper another algorithm must be expected to be.
@@ -53,9 +53,9 @@ pub struct Observed {
     pub boxes: usize,
     /// How many of them are declared still.
     pub still: usize,
-    /// How many moved, came or went since the last step.
+    /// How many moved, were inserted or removed since the last step.
     pub changed: usize,
-    /// How many came or went.
+    /// How many were inserted or removed.
     pub churned: usize,
 }
 
@@ -85,10 +85,10 @@ const COLUMN_TEST: f64 = 0.35;
 /// Nanoseconds of a test in a tree that is much searched.
 const TREE_TEST: f64 = 0.45;
 
-/// For how many steps the tests of an algorithm are remembered after it was given up.
+/// For how many steps the tests of an algorithm are remembered after it was replaced.
 const MEMORY: u32 = 1024;
 
-/// How many tests algorithms made on such boxes, as far as known; 0 where not.
+/// How many tests the algorithms made on such boxes; 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// Tests of `grid-sweep`.
@@ -188,7 +188,7 @@ impl fmt::Display for Choice {
     }
 }
 
-/// The algorithm for what is seen and known, and why.
+/// The best algorithm for what was observed and is known, and why.
 pub fn choose(observed: Observed, known: Known) -> Choice {
     let mut ranked = Candidate::ALL.map(|candidate| (candidate.cost(&observed, &known), candidate));
     ranked.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -202,13 +202,13 @@ pub struct Auto {
     workers: Workers,
     chosen: Candidate,
     inner: Box<dyn BroadPhase>,
-    /// The choice that the algorithm in use rests on; none before the first update.
+    /// The choice that led to the algorithm in use; none before the first update.
     choice: Option<Choice>,
-    /// The other algorithm that the models have named, and how often in a row.
+    /// The other algorithm that the models prefer, and for how many steps in a row.
     rival: (Candidate, u32),
-    /// The tests that algorithms made when they were last in use.
+    /// The tests that the algorithms made when they were last in use.
     known: Known,
-    /// How many steps ago the one that is not in use was given up.
+    /// How many steps ago the algorithm was last replaced.
     given_up: u32,
 }
 
@@ -235,7 +235,7 @@ impl Auto {
     fn consider(&mut self, boxes: &Boxes) {
         let choice = choose(Observed::new(boxes), self.known);
         let wanted = choice.candidate;
-        // Where nothing changed, every algorithm costs nothing: no reason to exchange it.
+        // If nothing changed, every algorithm costs nothing: no reason to replace it.
         let clear = choice.advantage >= ADVANTAGE && !boxes.changes().is_empty();
         if wanted == self.chosen || !clear {
             self.rival.1 = 0;
@@ -252,7 +252,7 @@ impl Auto {
         }
     }
 
-    /// Notes the tests of the algorithm in use, and forgets those of the others after some time.
+    /// Notes the tests of the algorithm in use, and forgets those of the others after a while.
     fn note_tests(&mut self) {
         self.given_up = self.given_up.saturating_add(1);
         if self.given_up > MEMORY {

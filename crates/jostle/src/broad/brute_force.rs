@@ -1,7 +1,7 @@
-//! `brute-force`: every box against every other. Too simple to be wrong, so it decides what is
-//! right when another algorithm differs.
+//! `brute-force`: every box against every other. It is too simple to be wrong, so it settles what
+//! is right when another algorithm differs.
 //!
-//! Time O(n²) tests, memory O(n). Choose it for a few dozen boxes, where nothing is faster, and
+//! Time O(n²) tests, memory O(n). Choose it for a few dozen boxes, for which nothing is faster, and
 //! for checking; not for anything larger.
 
 use crate::boxes::Boxes;

@@ -7,12 +7,12 @@
 //! for each box i, for each later box j with min[j] <= max[i]: test i against j
 //! ```
 //!
-//! Time O(n log n + k), where k counts the pairs that overlap on that axis: about n^(5/3) for a
-//! cube of evenly spread boxes, n² if all overlap on the axis. Memory 28 bytes a box. Choose it
-//! for checking, and for up to a few thousand boxes; not for large crowded worlds.
+//! Time O(n log n + k) with k pairs that overlap on that axis: about n^(5/3) for a cube of evenly
+//! spread boxes, n² if all overlap on the axis. Memory 28 bytes a box. Choose it for checking, and
+//! for up to a few thousand boxes; not for large crowded worlds.
 //!
-//! Boxes are gathered in sorted order, so the sweep reads memory forward. Filters: the sorted
-//! boxes are dealt to [`Groups`], and only groups that can pair are swept against each other.
+//! Boxes are gathered in sorted order, so the sweep reads memory forward. Filters: the sorted boxes
+//! are partitioned into `Groups`, and only groups that can pair are swept against each other.
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
@@ -73,7 +73,7 @@ impl SortSweep {
             self.sorted[*next] = (slot, boxes.aabbs()[slot as usize]);
             *next += 1;
         }
-        // Every start has become the next one's.
+        // Each start has become that of the next group.
         self.starts.rotate_right(1);
         self.starts[0] = 0;
     }
@@ -143,7 +143,7 @@ fn sweep_within(
 }
 
 /// Pairs between two sorted lists: each box meets those of the other list that begin within it;
-/// of two that begin at the same place, the one of the first list meets the other.
+/// of two that begin at the same place, the one in the first list meets the other.
 fn sweep_between(
     a: &[(u32, Aabb)],
     b: &[(u32, Aabb)],

@@ -1,4 +1,4 @@
-//! Structures that know nothing of collision.
+//! Data structures that know nothing about collision.
 
 pub mod pair_sort;
 pub mod radix_sort;

@@ -2,7 +2,7 @@
 //!
 //! The first numbers are cut into ranges of `ROWS` values. One pass counts the pairs of each
 //! range, a second moves every pair into its range, and each range, which by then fits the first
-//! cache, is sorted by counting its rows; the few pairs of a row are put in order by insertion.
+//! cache, is sorted by counting its rows; the few pairs of a row are sorted by insertion.
 //! Time O(m + n), memory a second copy of the pairs.
 
 /// How many first numbers one range holds: its counters fit the first cache.
@@ -11,7 +11,7 @@ const ROWS: usize = 1 << 11;
 /// Rows longer than this are left to the comparison sort.
 const LONG_ROW: usize = 24;
 
-/// The scratch memory of a sort, kept between calls.
+/// The scratch memory of a sort, reused from call to call.
 #[derive(Clone, Debug, Default)]
 pub struct PairSorter {
     /// Where each range begins in `moved`, and while moving, where its next pair goes.
@@ -146,7 +146,8 @@ mod tests {
             pairs in prop::collection::vec((0u32..5000, any::<u32>()), 0..3000),
             cut in 0.0f64..1.0,
         ) {
-            let keys: Vec<u64> = pairs.iter().map(|&(a, b)| u64::from(a) << 32 | u64::from(b)).collect();
+            let key = |&(a, b): &(u32, u32)| u64::from(a) << 32 | u64::from(b);
+            let keys: Vec<u64> = pairs.iter().map(key).collect();
             let cut = (cut * keys.len() as f64) as usize;
             let mut sorted = Vec::new();
             let slices = [&keys[..cut], &keys[cut..]];

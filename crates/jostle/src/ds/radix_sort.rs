@@ -6,23 +6,23 @@
 //! eleven bits (three passes for a million mixed keys, one or two for a narrow range, none for
 //! equal keys). [`CoherentSort`] is Algorithm 2 of G. Capannini and T. Larsson, *Adaptive
 //! Collision Culling for Large-Scale Simulations by a Parallel Sweep and Prune Algorithm*: keys
-//! are thrown into partitions by boundaries taken from the previous call's result, so that with
+//! are moved into partitions by boundaries taken from the previous call's result, so that with
 //! coherent motion the partitions have almost equal sizes, then each partition is sorted alone.
 //!
-//! Cost: `O(n)` per varying digit, and `O(n log m)` for the throw into `m` partitions. Memory:
+//! Cost: `O(n)` per varying digit, and `O(n log m)` for the move into `m` partitions. Memory:
 //! 16 bytes a key in [`SortScratch`], which several sorts can share. Nothing is allocated once
 //! the scratch has grown. Equal keys keep the order of their indices; `-0.0` equals `0.0`;
-//! infinities sort to the ends; NaN is not a number and sorts somewhere, without harm.
+//! infinities sort first and last; NaN sorts somewhere, without harm.
 //!
 //! Departures from the paper: the boundaries are compared by binary search instead of `m - 1`
-//! comparisons; the throw runs over chunks whose runs the partitions then collect, so that no
+//! comparisons; the move runs over chunks whose runs the partitions then collect, so that no
 //! two tasks write to one place and the sort stays stable; a partition skips digits, which the
 //! boundaries make likely since they leave its keys a common prefix.
 
 use crate::ds::regions::{Regions, for_each_region};
 use crate::par::Workers;
 
-/// Items of one task when keys are thrown into partitions: its buckets fit the stack.
+/// Items of one task when keys are moved into partitions: its buckets fit the stack.
 const CHUNK: usize = 4096;
 /// Widest digit: 2048 counters are eight kilobytes and leave room for data in a 32 KB cache.
 const WIDEST_DIGIT: u32 = 11;
@@ -44,14 +44,14 @@ pub fn from_ordered_bits(bits: u32) -> f32 {
     f32::from_bits(bits ^ ((!((bits as i32) >> 31) as u32) | 0x8000_0000))
 }
 
-/// An item: the key above, its index below.
+/// An item: the key in the upper half, its index in the lower.
 #[inline(always)]
 pub fn item(key: f32, index: u32) -> u64 {
     u64::from(ordered_bits(key)) << 32 | u64::from(index)
 }
 
-/// Sorts items by their upper halves, stably. `spare` must be as long as `items`; what it holds
-/// afterwards means nothing.
+/// Sorts items by their upper halves, stably. `spare` must be as long as `items`; its
+/// contents afterwards are meaningless.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -120,7 +120,7 @@ fn scatter_digit(from: &[u64], to: &mut [u64], shift: u32, width: u32) {
     }
 }
 
-/// Room that sorts share: two buffers of items and the counts of each chunk.
+/// Memory that sorts share: two buffers of items and the counts of each chunk.
 #[derive(Clone, Debug, Default)]
 pub struct SortScratch {
     items: Vec<u64>,
@@ -202,7 +202,7 @@ impl CoherentSort {
         self.update_boundaries(&scratch.spare);
     }
 
-    /// Forgets the boundaries; the next call sets them from the span of its keys.
+    /// Drops the boundaries; the next call sets them from the span of its keys.
     pub fn restart(&mut self) {
         self.boundaries.clear();
         self.starts.clear();
@@ -321,7 +321,7 @@ fn throw_chunk(
     for end in ends.iter_mut() {
         start += std::mem::replace(end, start);
     }
-    // `ends` holds the starts now; each item moves its run's entry on, to the end at last.
+    // `ends` holds where runs start; each item advances that of its run, which ends at the end.
     for index in 0..items.len() {
         let place = &mut ends[parts[index] as usize];
         items[*place as usize] = u64::from(keys[index]) << 32 | (first + index) as u64;

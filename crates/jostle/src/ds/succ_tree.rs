@@ -1,6 +1,6 @@
 //! [`SuccTree`]: a set of small integers as a 64-ary tree of bits.
 //!
-//! Level 0 holds one bit per value; a bit of level `k + 1` says whether the word below it on
+//! Level 0 holds one bit per value; a bit of level `k + 1` is set if the word below it on
 //! level `k` has any bit set. The next member after a value is found by going up until a word
 //! has a later bit, then down along the lowest bits; each step is one shift and one
 //! trailing-zero count, so every operation touches at most `2 log64 n` words (six words for a
@@ -9,7 +9,7 @@
 //!
 //! Memory: `n / 8` bytes and one sixty-third more. Choose it for ordered sets over a dense
 //! universe that change often and are walked in order; a sorted list is better for a few dozen
-//! members, a plain bit set where nobody asks for the next member across long gaps.
+//! members, a plain bit set if nobody asks for the next member across long gaps.
 
 use std::ops::Range;
 
@@ -73,13 +73,13 @@ impl SuccTree {
         self.words.capacity() * size_of::<u64>()
     }
 
-    /// True where the set has no member.
+    /// Returns true if the set has no member.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.words.last().is_none_or(|&root| root == 0)
     }
 
-    /// True where `value` is a member.
+    /// Returns true if `value` is a member.
     ///
     /// # Panics
     /// If `value` is not below the capacity.
@@ -89,7 +89,7 @@ impl SuccTree {
         self.words[value as usize / WORD_BITS] >> (value as usize % WORD_BITS) & 1 == 1
     }
 
-    /// Adds `value`; false if it was there.
+    /// Adds `value`. Returns false if it was there already.
     ///
     /// # Panics
     /// If `value` is not below the capacity.
@@ -147,7 +147,7 @@ impl SuccTree {
         let mut node = value as usize;
         for level in 0..self.levels {
             let (index, bit) = split(node);
-            // Bits strictly above `bit`; written this way because a shift by 64 is not a shift.
+            // Bits strictly above `bit`; written this way because a shift by 64 is undefined.
             let later = self.word(level, index) & !(bit | (bit - 1));
             if later != 0 {
                 return Some(self.descend_from(level, index, later));
@@ -176,7 +176,7 @@ impl SuccTree {
         Members { tree: self, index: 0, word: first, end: self.capacity }
     }
 
-    /// Takes every member out, in time proportional to the words that have any bit set.
+    /// Removes every member, in time proportional to the words that have any bit set.
     pub fn clear(&mut self) {
         if self.levels > 0 {
             self.clear_below(self.levels - 1, 0);
@@ -396,7 +396,7 @@ mod tests {
         }
     }
 
-    /// An inner bit is set exactly where the word below it is not zero.
+    /// An inner bit is set exactly if the word below it is not zero.
     fn check_levels(tree: &SuccTree) {
         for level in 1..tree.levels {
             for child in 0..tree.starts[level] - tree.starts[level - 1] {

@@ -1,4 +1,4 @@
-//! [`BoxQueries`]: what else can be asked of a set of boxes. [`Queries`] collects and batches.
+//! [`BoxQueries`]: queries on a set of boxes. [`Queries`] collects, sorts and batches them.
 //!
 //! **What is exact.** Overlap and containment compare the given f32 numbers and nothing else.
 //! Distances and times along a [`Cast`] are computed in f64 by one formula, the same for boxes
@@ -53,9 +53,9 @@ impl Cast {
         Cast { limit, ..self }
     }
 
-    /// When the cast first touches a box: 0 where it begins in touch, none where it misses. Boxes
-    /// are closed: grazing a face, an edge or a corner is a touch. An axis along which the cast
-    /// does not move asks only whether the intervals meet, so there is no 0 / 0.
+    /// When the cast first touches a box: 0 if it touches it at the start, none if it misses. Boxes
+    /// are closed: grazing a face, an edge or a corner is a touch. On an axis along which the cast
+    /// does not move only the intervals are compared, so there is no 0 / 0.
     pub fn enters(&self, aabb: &Aabb) -> Option<f64> {
         Prepared::new(self).and_then(|cast| cast.enters(aabb))
     }
@@ -65,7 +65,7 @@ impl Cast {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prepared {
     start: Aabb,
-    /// Times per unit of length; 0 where it does not move.
+    /// Times per unit of length; 0 if it does not move.
     inverse: [f64; 3],
     limit: f64,
 }
@@ -96,18 +96,18 @@ impl Prepared {
                 }
             } else {
                 let (first, last) = if inverse > 0.0 { (to_min, to_max) } else { (to_max, to_min) };
-                // Infinity minus infinity is NaN: both lie at the same infinite end, which they
-                // never leave, so it bounds nothing; `max` and `min` pass over it.
+                // Infinity minus infinity is NaN: both are at the same infinite end, which they
+                // never leave, so it bounds nothing; `max` and `min` ignore it.
                 enter = enter.max(first * inverse);
                 leave = leave.min(last * inverse);
             }
         }
-        // An empty lane of a node is NaN in all bounds, which the minima and maxima pass over.
+        // An empty lane of a node is NaN in all bounds, which the minima and maxima ignore.
         (enter <= leave && !aabb.min[0].is_nan()).then_some(enter)
     }
 }
 
-/// The square of the distance from a point to a box, 0 inside; NaN where there is no box.
+/// The square of the distance from a point to a box, 0 inside; NaN if there is no box.
 #[inline]
 pub(crate) fn distance_squared(point: &[f32; 3], aabb: &Aabb) -> f64 {
     let mut sum = 0.0;
@@ -119,7 +119,7 @@ pub(crate) fn distance_squared(point: &[f32; 3], aabb: &Aabb) -> f64 {
     if aabb.min[0].is_nan() { f64::NAN } else { sum }
 }
 
-/// The square of the distance between two boxes, 0 where they overlap.
+/// The square of the distance between two boxes, 0 if they overlap.
 #[inline]
 pub(crate) fn gap_squared(one: &Aabb, other: &Aabb) -> f64 {
     let mut sum = 0.0;
@@ -137,7 +137,7 @@ pub(crate) fn gap_squared(one: &Aabb, other: &Aabb) -> f64 {
 pub struct Hit<Id = BoxId> {
     /// The box.
     pub id: Id,
-    /// When it is first touched, in units of the cast's direction; 0 where the cast begins in it.
+    /// When it is first touched, in units of the cast's direction; 0 if the cast starts in it.
     pub enter: f64,
 }
 
@@ -146,7 +146,7 @@ pub struct Hit<Id = BoxId> {
 pub struct Near<Id = BoxId> {
     /// The box.
     pub id: Id,
-    /// The square of its distance, 0 where it contains the point.
+    /// The square of its distance, 0 if it contains the point.
     pub distance_squared: f64,
 }
 
@@ -155,7 +155,7 @@ pub struct Near<Id = BoxId> {
 pub struct NearPair {
     /// The boxes.
     pub pair: Pair,
-    /// The square of their distance, 0 where they overlap.
+    /// The square of their distance, 0 if they overlap.
     pub distance_squared: f64,
 }
 
@@ -423,8 +423,8 @@ mod tests {
         })
     }
 
-    /// By how far the displaced box and the other are apart on the worst axis; negative where
-    /// they overlap.
+    /// How far the displaced box and the other are apart on the worst axis; negative if they
+    /// overlap.
     fn gap_at(cast: &Cast, time: f64, aabb: &Aabb) -> f64 {
         (0..3).fold(f64::NEG_INFINITY, |gap, k| {
             let by = f64::from(cast.direction[k]) * time;

@@ -1,6 +1,6 @@
 //! Which two axes to sweep (§5 of the paper).
 //!
-//! An axis is worth sweeping where few pairs of boxes overlap on it. That share, the *crowding*,
+//! An axis is worth sweeping if few pairs of boxes overlap on it. That share, the *crowding*,
 //! is measured on a sample that is the same boxes in every frame, so it moves as slowly as the
 //! boxes do. A flat axis has crowding 1 and is never swept while a better one is free.
 
@@ -8,14 +8,14 @@ use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::ds::radix_sort::{item, sort_items};
 
-/// The most boxes in the sample: half a million pairs, which tell 1 % from 2 % apart surely.
+/// The most boxes in the sample: half a million pairs, which reliably tell 1 % from 2 %.
 const SAMPLE: usize = 1024;
 /// The fewest: small worlds are swept faster than many samples are sorted.
 const SMALL_SAMPLE: usize = 128;
-/// Other axes must promise this share of the tests, or less, to be taken: a change costs
-/// boundaries that have to settle again, and near ties must not make the axes flip-flop.
+/// Other axes are taken if they promise this share of the tests or less: after a change boundaries
+/// have to settle again, and near ties must not make the axes flip-flop.
 const WORTHWHILE: f64 = 0.75;
-/// The dispersion beyond which an axis counts as clustered and may be exchanged.
+/// The dispersion beyond which an axis counts as clustered and may be replaced.
 const CLUSTERED: f64 = 0.10;
 
 /// The axes of a sweep, by number.
@@ -37,7 +37,7 @@ impl Axes {
 /// The share of pairs that overlap on each axis.
 pub(super) type Crowding = [f64; 3];
 
-/// Measures the crowding; keeps its room between frames.
+/// Measures the crowding; keeps its memory between frames.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sampler {
     sample: Vec<Aabb>,
@@ -79,7 +79,7 @@ impl Sampler {
 }
 
 /// At most `count` slots below `slots`, spread by the golden ratio: even over every stretch of
-/// the array and in step with no grid in it.
+/// the array, and not aligned with any grid in it.
 pub(super) fn sample_slots(slots: usize, count: usize) -> impl Iterator<Item = usize> {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     let spread = move |index: usize| {
@@ -102,12 +102,11 @@ pub(super) fn choose(current: Option<Axes>, crowding: &Crowding) -> Axes {
     }
 }
 
-/// The paper's rule: a swept axis whose dispersion passes a threshold is exchanged with the
-/// unused one. Departure: only if the sample says that the unused one is clearly less crowded;
-/// dispersion also rises when boxes merely jump, and then both axes would take turns. A flat
-/// axis counts as clustered, because equal keys have no dispersion to show once boundaries
-/// have settled on them.
-pub(super) fn exchange(axes: Axes, dispersion: [f64; 2], crowding: &Crowding) -> Axes {
+/// The paper's rule: a swept axis whose dispersion passes a threshold is replaced by the unused
+/// one. Departure: only if the sample says that the unused one is clearly less crowded; dispersion
+/// also rises when boxes merely jump, and then both axes would take turns. A flat axis counts as
+/// clustered, because equal keys have no dispersion to show once boundaries have settled on them.
+pub(super) fn replace_clustered(axes: Axes, dispersion: [f64; 2], crowding: &Crowding) -> Axes {
     let spare = axes.unused();
     let gain = |axis: usize, dispersion: f64| {
         let clustered = dispersion > CLUSTERED || crowding[axis] > 0.5;
@@ -162,9 +161,9 @@ mod tests {
             let crowding = Sampler::default().crowding(&spread(lengths, 3000));
             assert_eq!(choose(None, &crowding).unused(), flat);
             let start = Axes { primary: 0, secondary: 1 };
-            let once = exchange(start, [0.0; 2], &crowding);
+            let once = replace_clustered(start, [0.0; 2], &crowding);
             assert_eq!(once.unused(), flat);
-            assert_eq!(exchange(once, [9.0; 2], &crowding), once, "and stays");
+            assert_eq!(replace_clustered(once, [9.0; 2], &crowding), once, "and stays");
         }
     }
 
@@ -177,7 +176,7 @@ mod tests {
                 if turn % 2 == 0 { [0.012, 0.011, 0.010] } else { [0.010, 0.012, 0.011] };
             axes = choose(Some(axes), &crowding);
             assert_eq!(axes, first);
-            assert_eq!(exchange(axes, [0.5, 0.5], &crowding), axes);
+            assert_eq!(replace_clustered(axes, [0.5, 0.5], &crowding), axes);
         }
         let clustered = [0.5, 0.011, 0.012];
         assert_eq!(choose(Some(axes), &clustered).unused(), 0);

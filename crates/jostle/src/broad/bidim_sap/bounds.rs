@@ -2,17 +2,17 @@
 
 use crate::ds::radix_sort::from_ordered_bits;
 
-use super::strips::NOWHERE;
+use super::strips::NO_SPAN;
 
 /// Cells of the table per strip: most cells then hold no bound, some one.
 const CELLS: usize = 8;
 
-/// The low ends of strips. A table over equal cells narrows the search for a strip to the
-/// bounds in one cell, which is mostly none or one, but any number is searched in logarithmic
-/// time: the table is a help, never an assumption about the spread.
+/// Where strips begin. A table over equal cells narrows the search for a strip to the bounds in one
+/// cell, which is mostly none or one, but any number is searched in logarithmic time: the table
+/// helps, but assumes nothing about the spread.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bounds {
-    /// Low end of each strip but the first, ascending and distinct.
+    /// Where each strip but the first begins, ascending and distinct.
     bounds: Vec<f32>,
     origin: f32,
     scale: f32,
@@ -21,8 +21,8 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds at equal numbers of the sorted items' keys. Equal bounds fall together: a strip
-    /// that nothing can be at home in is none.
+    /// Bounds at equal numbers of the sorted items' keys. Equal bounds are merged: a
+    /// strip that nothing can be at home in does not count.
     pub fn set(&mut self, sorted: &[u64], strips: usize) {
         self.bounds.clear();
         if !sorted.is_empty() {
@@ -52,11 +52,11 @@ impl Bounds {
         self.bounds.len()
     }
 
-    /// The strips from that of the low end to that of the high end; for NaN, none.
+    /// The strips from that of the low endpoint to that of the high endpoint; for NaN, none.
     #[inline]
     pub fn span(&self, low: f32, high: f32) -> [u16; 2] {
         if low.is_nan() {
-            return NOWHERE;
+            return NO_SPAN;
         }
         [self.strip(low) as u16, self.strip(high) as u16]
     }
@@ -128,7 +128,7 @@ mod tests {
     fn no_strip_holds_what_is_no_number() {
         let mut bounds = Bounds::default();
         bounds.set(&[item(1.0, 0), item(2.0, 0)], 2);
-        assert_eq!(bounds.span(f32::NAN, f32::NAN), NOWHERE);
+        assert_eq!(bounds.span(f32::NAN, f32::NAN), NO_SPAN);
         assert_eq!(bounds.span(f32::NEG_INFINITY, f32::INFINITY), [0, 1]);
     }
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The boxes whose ranks lie in `[L, U)` are a superset of those that overlap box `i` on the
-//! axis. Departures: L and U are kept by rank instead of by box, so that each part writes its
+//! axis. Departures: L and U are stored by rank instead of by box, so that each part writes its
 //! own stretch of L; R and U are written at scattered places, each by one part only, through
 //! relaxed atomics, which are plain stores.
 

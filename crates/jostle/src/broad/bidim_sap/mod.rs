@@ -3,55 +3,55 @@
 //! Two axes are sorted. The first divides the boxes: each has a range of candidates that overlap
 //! it there. The second is swept, and only boxes that are open on it *and* candidates on the
 //! first are tested. Both stages are cut into partitions that need no locks and find each pair
-//! once. The third axis rests, and takes the place of a swept one on which boxes cluster. From
-//! G. Capannini and T. Larsson, *Adaptive Collision Culling for Large-Scale Simulations by a
-//! Parallel Sweep and Prune Algorithm*.
+//! once. The third axis is not used, and replaces a swept one on which boxes cluster. From G.
+//! Capannini and T. Larsson, *Adaptive Collision Culling for Large-Scale Simulations by a Parallel
+//! Sweep and Prune Algorithm*, 2016.
 //!
 //! ```text
-//! axes     choose the two axes on which fewest sampled boxes overlap      axes.rs
-//! sort     Trees: both axes, by boundaries kept from the last frame       ds/radix_sort.rs
-//!          Strips: deal boxes to strips of the first, sort each strip     strips.rs, bounds.rs
-//! range    Trees: ranks and candidate ranges by prefix sums of trees      candidates.rs
-//! pair     Trees: each partition sweeps all endpoints of the second axis  pairing.rs
-//!          Strips: each strip sweeps its own boxes, in vectors            strip_sweep.rs
+//! axes     choose the two axes on which fewest sampled boxes overlap       axes.rs
+//! sort     Trees: both axes, by boundaries from the previous frame         ds/radix_sort.rs
+//!          Strips: boxes to strips of the first axis, sort each strip      strips.rs, bounds.rs
+//! range    Trees: ranks and candidate ranges by prefix sums of trees       candidates.rs
+//! pair     Trees: each partition sweeps all endpoints of the second axis   pairing.rs
+//!          Strips: each strip sweeps its own boxes, in vectors             strip_sweep.rs
 //! ```
 //!
-//! [`Division::Trees`] is the paper, [`Division::Strips`] the default. Both give the same pairs,
-//! the same ones in the same order for every number of threads: partitions depend on the boxes
-//! alone, and idle threads steal them.
+//! [`Division::Trees`] is the paper, [`Division::Strips`] the default. Both give the same pairs, in
+//! the same order for every number of threads: partitions depend on the boxes alone, and idle
+//! threads steal them.
 //!
 //! **Cost.** With `f` the share of pairs that overlap on an axis, about `f₁ f₂ n²/2` tests, and
 //! strips make 1.6 times as many: `n^(4/3)` in a cube of constant density, 200 a box for a million
 //! boxes at density 0.35. Memory beyond boxes and output: strips about 50 bytes a box, at most 85
-//! where large boxes reach over many strips; trees about 62.
+//! if large boxes reach over many strips; trees about 62.
 //!
 //! **Choose it** for crowded worlds in which most boxes move: hundreds of thousands to millions,
-//! any mixture of sizes, no parameter. **Not** where few move (a persistent algorithm does less)
-//! or where boxes crowd on two axes at once (needles, one axis worlds): tests become those of a
-//! one-axis sweep. Boxes that did not change since the last step cost nothing if none did.
+//! any mixture of sizes, no parameter. **Not** if few move (a persistent algorithm does less) or if
+//! boxes crowd on two axes at once (needles, one-axis worlds): then it makes the tests of a
+//! one-axis sweep. A step without changes costs nothing.
 //!
 //! **Departures of strips from the paper**
 //! 1. Every partition of the paper sweeps the endpoints of all boxes and skips most; with m
-//!    partitions that is `2 n m` steps. A box is dealt to the strips it reaches instead, 1.5 on
+//!    partitions that is `2 n m` steps. Here a box goes to the strips it reaches instead, 1.5 on
 //!    average.
-//! 2. In a strip no set of open boxes is kept. Low ends alone are sorted, and each box looks
-//!    forward until boxes begin after its end; these are exactly the pairs open together. The
-//!    tested bounds lie in the order of the sweep, so tests run sixteen at a time.
-//! 3. Strips are cut at quantiles of a fresh sample, so a teleport costs no balance; the paper's
-//!    kept boundaries need a sorted axis, which strips do without.
+//! 2. A strip has no set of open boxes. Only low endpoints are sorted, and each box looks forward
+//!    until boxes begin after its end; these are exactly the pairs that are open together. The
+//!    tested bounds are in the order of the sweep, so tests run sixteen at a time.
+//! 3. Strips are cut at quantiles of a fresh sample, so teleports do not unbalance them; the
+//!    paper's boundaries come from a sorted axis, which strips do without.
 //! 4. Axes are chosen by the crowding of a sample, not by dispersion, which sees a cluster only
-//!    while it forms. A change must promise a quarter of the tests, so near ties do not flip-flop.
+//!    while it forms. A change must save a quarter of the tests, so near ties do not flip-flop.
 //! 5. Boxes that can never pair (still ones, filtered groups) are swept apart.
 //!
-//! **Measured** (a million boxes, density 0.35, one thread, processor time): the paper's sequential
-//! version takes 28 times as long as strips with 0.6 times the tests; nearly all of it goes into
-//! following single bits of the tree to boxes that lie apart in memory. `sort-sweep` takes 50
-//! times as long. Tried and lost: fetching the boxes of a strip by slot instead of copying them
-//! when dealt (dealing and collecting take 1.9 times as long, cache and page misses); strips as
-//! wide as a box, or half (1.1 and 1.4 times the whole: more visits); columns with unaligned
-//! vectors instead of blocks (1.3 times the whole); a search over all bounds instead of a table
-//! (dealing takes 1.25 times as long). The 1.9 and 1.25 are shares of profiles and the 1.3 compares
-//! two runs, so these three are rough.
+//! **Measured** (a million boxes, density 0.35, one thread, processor time; `jostle reproduce
+//! capannini`): the paper's sequential version takes 28 times as long as strips with 0.6 times the
+//! tests; nearly all of it goes into following single bits of the tree to boxes that are apart in
+//! memory. `sort-sweep` takes 50 times as long. Tried and lost: fetching the boxes of a strip by
+//! slot instead of copying them while they are distributed (distributing and collecting take 1.9
+//! times as long, cache and page misses); strips as wide as a box, or half (1.1 and 1.4 times the
+//! whole: more visits); columns with unaligned vectors instead of blocks (1.3 times the whole); a
+//! search over all bounds instead of a table (distributing takes 1.25 times as long). The 1.9 and
+//! 1.25 are shares of profiles and the 1.3 compares two runs, so these three are rough.
 
 use crate::aabb::Axis;
 use crate::boxes::{Boxes, Follower};
@@ -87,7 +87,7 @@ pub enum Division {
 /// Which axes are swept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AxisRule {
-    /// Those on which fewest boxes overlap, exchanged while running when that changes.
+    /// Those on which fewest boxes overlap, replaced while running when that changes.
     #[default]
     Adaptive,
     /// Always these two different axes, the primary one first.
@@ -125,7 +125,7 @@ impl BidimSap {
         BidimSap::with_options(workers, BidimOptions::default())
     }
 
-    /// A new instance that works in a given way.
+    /// A new instance with these options.
     ///
     /// # Panics
     /// If the two axes of [`AxisRule::Fixed`] are the same.
@@ -159,7 +159,7 @@ impl BidimSap {
             (_, Division::Trees, current) => {
                 // The paper begins with x and y.
                 let current = current.unwrap_or(Axes { primary: 0, secondary: 1 });
-                axes::exchange(current, self.trees.dispersion(), crowding)
+                axes::replace_clustered(current, self.trees.dispersion(), crowding)
             }
         }
     }
@@ -203,7 +203,7 @@ impl BroadPhase for BidimSap {
     fn stats(&self) -> Stats {
         let bytes = self.sampler.bytes() + self.trees.bytes() + self.strips.bytes();
         let mut stats = Stats { bytes, stages: self.clock.stages().to_vec(), ..Stats::default() };
-        // An update that found nothing changed did nothing.
+        // If nothing changed, the last update did nothing.
         if self.clock.stages().is_empty() {
             return stats;
         }

@@ -1,7 +1,7 @@
 //! The paper's pairing (Algorithm 4): every partition sweeps the whole secondary axis.
 //!
 //! ```text
-//! for each partition p of the ranks, in parallel: β, ε <- its ends; S <- empty tree
+//! for each partition p of the ranks, in parallel: β, ε <- its bounds; S <- empty tree
 //!   for each endpoint i of the secondary axis
 //!     low:  for each r in S ∩ [L[i], U[i]) shrunk to [β, ε): test i against R⁻[r]
 //!           if R[i] in [β, ε): S + R[i]
@@ -29,7 +29,7 @@ pub(super) struct Input<'a> {
     pub order: &'a [u32],
 }
 
-/// The work of one partition, and its tree, kept for the next frame.
+/// The work of one partition, and its tree, which the next frame reuses.
 #[derive(Clone, Debug, Default)]
 struct Partition {
     tree: SuccTree,
@@ -66,7 +66,7 @@ impl Pairing {
         errors.into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// Box tests and pairs found, for each partition.
+    /// Overlap tests and pairs found, for each partition.
     pub fn work(&self) -> impl Iterator<Item = (u64, u64)> + Clone {
         self.partitions.iter().map(|partition| (partition.tests, partition.pairs))
     }

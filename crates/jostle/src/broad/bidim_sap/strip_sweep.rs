@@ -10,7 +10,7 @@ use crate::simd::Level;
 use crate::simd::forward::{Blocks, Sweep, sweep};
 
 use super::axes::Axes;
-use super::strips::{Deal, Entry};
+use super::strips::{StripEntry, StripRuns};
 
 /// What sweeping a strip took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,10 +21,10 @@ pub(super) struct StripWork {
     pub stopped: Option<LimitReached>,
 }
 
-/// Room to sweep a strip in: small enough to stay in the cache, used for one strip after the
+/// Memory to sweep a strip in: small enough to stay in the cache, used for one strip after the
 /// other.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
+pub(super) struct SweepScratch {
     level: Level,
     items: Vec<u64>,
     spare: Vec<u64>,
@@ -35,9 +35,9 @@ pub(super) struct Room {
     homes: usize,
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        Room {
+impl Default for SweepScratch {
+    fn default() -> SweepScratch {
+        SweepScratch {
             level: Level::current(),
             items: Vec::new(),
             spare: Vec::new(),
@@ -49,14 +49,14 @@ impl Default for Room {
     }
 }
 
-impl Room {
+impl SweepScratch {
     /// Brings in the boxes of a strip and sorts them.
-    pub fn collect(&mut self, deal: &Deal, strip: usize, axes: Axes, groups: &Groups) {
+    pub fn collect(&mut self, runs: &StripRuns, strip: usize, axes: Axes, groups: &Groups) {
         self.items.clear();
         for visitors in [false, true] {
-            for run in deal.runs(strip, visitors) {
-                let entries = run.clone().zip(&deal.entries[run]);
-                let key = |(place, entry): (usize, &Entry)| {
+            for run in runs.runs(strip, visitors) {
+                let entries = run.clone().zip(&runs.entries[run]);
+                let key = |(place, entry): (usize, &StripEntry)| {
                     item(entry.aabb.min[axes.secondary], place as u32)
                 };
                 self.items.extend(entries.map(key));
@@ -70,12 +70,12 @@ impl Room {
         let (homes_spare, visitors_spare) = self.spare.split_at_mut(self.homes);
         sort_items(homes, homes_spare);
         sort_items(visitors, visitors_spare);
-        self.make_lists(deal, groups);
-        self.fill_blocks(deal, axes, groups);
+        self.make_lists(runs, groups);
+        self.fill_blocks(runs, axes, groups);
     }
 
     /// Makes room for each list in the blocks.
-    fn make_lists(&mut self, deal: &Deal, groups: &Groups) {
+    fn make_lists(&mut self, runs: &StripRuns, groups: &Groups) {
         let count = groups.count_of_groups();
         self.lists.clear();
         self.lists.resize(2 * count, 0..0);
@@ -85,14 +85,14 @@ impl Room {
         } else {
             for (place, &item) in self.items.iter().enumerate() {
                 let kind = if place < self.homes { 0 } else { count };
-                let slot = deal.entries[item as u32 as usize].slot;
+                let slot = runs.entries[item as u32 as usize].slot;
                 self.lists[kind + groups.of(slot as usize)].end += 1;
             }
         }
         let mut at = 0;
         for list in &mut self.lists {
             let length = list.end;
-            // The end moves as boxes come in.
+            // The end advances as boxes are added.
             *list = at..at;
             at = Blocks::next_list(at, length);
         }
@@ -100,10 +100,10 @@ impl Room {
         self.slots.resize(at, 0);
     }
 
-    fn fill_blocks(&mut self, deal: &Deal, axes: Axes, groups: &Groups) {
+    fn fill_blocks(&mut self, runs: &StripRuns, axes: Axes, groups: &Groups) {
         let count = groups.count_of_groups();
         for (place, &item) in self.items.iter().enumerate() {
-            let Entry { aabb, slot } = deal.entries[item as u32 as usize];
+            let StripEntry { aabb, slot } = runs.entries[item as u32 as usize];
             let kind = if place < self.homes { 0 } else { count };
             let list = &mut self.lists[kind + groups.of(slot as usize)];
             self.blocks.put(list.end, &aabb, axes.secondary, [axes.primary, axes.unused()]);
@@ -135,7 +135,7 @@ impl Room {
         work
     }
 
-    /// Homes against homes of the same or a later group, and homes against visitors, where the
+    /// Homes against homes of the same or a later group, and homes against visitors, if the
     /// groups can pair.
     fn sweeps(&self, groups: &Groups) -> impl Iterator<Item = Sweep> {
         let count = groups.count_of_groups();

@@ -1,18 +1,18 @@
 //! The faster division: strips along the primary axis, each with only the boxes that touch it.
 //!
 //! ```text
-//! cut the primary axis into strips with equal numbers of low ends (bounds from a sample)
-//! a box is at home in the strip of its low end, and visits the further strips it reaches
-//! for each strip, in parallel: sort homes and visitors by their low end on the secondary axis
+//! cut the primary axis into strips with equal numbers of low endpoints (bounds from a sample)
+//! a box is at home in the strip of its low endpoint, and visits the further strips it reaches
+//! for each strip, in parallel: sort homes and visitors by low endpoint on the secondary axis
 //!   sweep homes against homes, and homes against visitors; never visitors against visitors
 //! ```
 //!
 //! Of two boxes that overlap on the primary axis, the one that begins later is at home where the
-//! pair is found and the other is at home there too or visits: every pair is found once, in
-//! the strip of the later low end. This is the paper's partition of the ranks with the work
-//! turned round: instead of every partition sweeping all endpoints and asking which concern
-//! it, each box is dealt to the partitions that its candidate range reaches. A strip's boxes
-//! fit the second-level cache and are swept in columns with vector instructions.
+//! pair is found and the other is at home there too or visits: every pair is found once, in the
+//! strip of the later low endpoint. This is the paper's partition of the ranks the other way round:
+//! instead of every partition sweeping all endpoints and checking which concern it, each box goes
+//! to the partitions that its candidate range reaches. A strip's boxes fit the second-level cache
+//! and are swept in columns with vector instructions.
 
 use std::ops::Range;
 
@@ -28,9 +28,9 @@ use crate::stats::{StageClock, Stats};
 
 use super::axes::{Axes, Crowding, sample_slots};
 use super::bounds::Bounds;
-use super::strip_sweep::{Room, StripWork};
+use super::strip_sweep::{StripWork, SweepScratch};
 
-/// Slots of one task when boxes are dealt to strips.
+/// Slots of one task when boxes are distributed to strips.
 pub(super) const CHUNK: usize = 1 << 14;
 /// The most strips; their numbers must fit 16 bits.
 const MOST_STRIPS: usize = 1 << 12;
@@ -39,10 +39,10 @@ const FEWEST: usize = 64;
 /// A strip is this many times as wide as a box reaches, counted in boxes that begin. Narrow
 /// strips test less in vain, but boxes visit more of them and each visit is sorted and copied.
 const WIDTH: f64 = 2.0;
-/// Low ends in the sample, per strip.
+/// Low endpoints in the sample, per strip.
 const SAMPLE: usize = 32;
 /// Visits and homes together, in halves per box; beyond it strips are joined two by two. This
-/// bounds memory where large boxes reach over many strips.
+/// bounds memory if large boxes reach over many strips.
 const MOST_HALF_ENTRIES: usize = 5;
 /// Entries beyond which a strip is swept by all threads together.
 const HEAVY: usize = 1 << 17;
@@ -50,9 +50,9 @@ const HEAVY: usize = 1 << 17;
 /// the same order for every number of threads.
 const LANES: usize = 64;
 /// The span of a slot without a box: first beyond last, even after joining strips.
-pub(super) const NOWHERE: [u16; 2] = [u16::MAX, 0];
+pub(super) const NO_SPAN: [u16; 2] = [u16::MAX, 0];
 
-/// State kept between frames.
+/// What lasts from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Strips {
     bounds: Bounds,
@@ -62,18 +62,18 @@ pub(super) struct Strips {
     spans: Vec<[u16; 2]>,
     /// Entries of each chunk.
     entries: Vec<usize>,
-    pub(super) deal: Deal,
+    pub(super) runs: StripRuns,
     groups: Groups,
-    rooms: ScratchPool<Room>,
+    scratch: ScratchPool<SweepScratch>,
     work: Vec<StripWork>,
 }
 
-/// The boxes dealt to strips: for each chunk of slots a run for the homes and one for the
-/// visitors of each strip.
+/// The boxes by strip: for each chunk of slots a run for the homes and one for the visitors of each
+/// strip.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Deal {
+pub(super) struct StripRuns {
     pub strips: usize,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<StripEntry>,
     /// Where the runs of each chunk begin in `entries`, and the end.
     starts: Vec<usize>,
     /// Where run `r` ends within chunk `c`, at `c * 2 * strips + r`; homes of strip `s` are run
@@ -82,14 +82,14 @@ pub(super) struct Deal {
 }
 
 /// A box in a run. The bounds are copied while the boxes are read in order anyway: fetching
-/// them strip by strip costs a miss of cache and page table for each.
+/// them strip by strip costs a cache miss and a page table miss for each.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+pub(super) struct StripEntry {
     pub aabb: Aabb,
     pub slot: u32,
 }
 
-impl Deal {
+impl StripRuns {
     /// Number of entries of a strip.
     fn size(&self, strip: usize) -> usize {
         [false, true]
@@ -131,14 +131,14 @@ impl Strips {
         );
         self.find_spans(boxes.aabbs(), axes.primary, workers);
         let shift = self.join_strips(boxes.len());
-        self.deal_out(boxes.aabbs(), shift, workers);
+        self.distribute(boxes.aabbs(), shift, workers);
         clock.end("sort");
         self.pair(boxes, axes, workers, found)?;
         clock.end("pairing");
         Ok(())
     }
 
-    /// Bounds at equal numbers of sampled low ends.
+    /// Bounds at equal numbers of sampled low endpoints.
     fn set_bounds(&mut self, boxes: &Boxes, axis: usize, strips: usize) {
         let aabbs = boxes.aabbs();
         let lows = sample_slots(aabbs.len(), if strips > 1 { SAMPLE * strips } else { 0 })
@@ -155,7 +155,7 @@ impl Strips {
     fn find_spans(&mut self, aabbs: &[Aabb], axis: usize, workers: &Workers) {
         let (slots, bounds) = (aabbs.len(), &self.bounds);
         let chunks = slots.div_ceil(CHUNK);
-        self.spans.resize(slots, NOWHERE);
+        self.spans.resize(slots, NO_SPAN);
         self.entries.resize(chunks, 0);
         let spans = Regions::new(&mut self.spans, |chunk| slots.min(chunk * CHUNK));
         let entries = Regions::new(&mut self.entries, |chunk| chunk);
@@ -167,7 +167,7 @@ impl Strips {
         });
     }
 
-    /// How many times neighbouring strips are to be joined two by two to bound the entries.
+    /// How many times neighbouring strips must be joined two by two to bound the entries.
     fn join_strips(&mut self, boxes: usize) -> u32 {
         let mut shift = 0;
         while self.entries.iter().sum::<usize>() > MOST_HALF_ENTRIES * boxes / 2
@@ -182,8 +182,8 @@ impl Strips {
     }
 
     /// Writes the slots of each chunk run by run.
-    fn deal_out(&mut self, aabbs: &[Aabb], shift: u32, workers: &Workers) {
-        let Deal { strips, entries, starts, ends } = &mut self.deal;
+    fn distribute(&mut self, aabbs: &[Aabb], shift: u32, workers: &Workers) {
+        let StripRuns { strips, entries, starts, ends } = &mut self.runs;
         *strips = (self.bounds.last() >> shift) + 1;
         starts.clear();
         starts.push(0);
@@ -197,13 +197,13 @@ impl Strips {
         if missing > 0 {
             entries.reserve_exact(starts[chunks] + starts[chunks] / 16 - entries.len());
         }
-        entries.resize(starts[chunks], Entry::default());
+        entries.resize(starts[chunks], StripEntry::default());
         ends.resize(chunks * runs, 0);
         let entries = Regions::new(entries, |chunk| starts[chunk]);
         let ends = Regions::new(ends, |chunk| chunk * runs);
         for_each_region(workers, 0..chunks, (entries, ends), &|chunk, (entries, ends)| {
             let spans = &spans[chunk * CHUNK..spans.len().min((chunk + 1) * CHUNK)];
-            deal_chunk(aabbs, chunk * CHUNK, spans, shift, entries, ends);
+            distribute_chunk(aabbs, chunk * CHUNK, spans, shift, entries, ends);
         });
     }
 
@@ -214,20 +214,20 @@ impl Strips {
         workers: &Workers,
         found: &mut PairBuffer,
     ) -> Result<(), LimitReached> {
-        let strips = self.deal.strips;
+        let strips = self.runs.strips;
         let tasks = strips.min(LANES);
         let first = |task: usize| task * strips / tasks;
         self.work.clear();
         self.work.resize_with(strips, StripWork::default);
         let lanes = Regions::new(found.lanes(tasks), |task| task);
         let work = Regions::new(&mut self.work, first);
-        let (deal, groups, rooms) = (&self.deal, &self.groups, &self.rooms);
+        let (runs, groups, scratch) = (&self.runs, &self.groups, &self.scratch);
         for_each_region(workers, 0..tasks, (work, lanes), &|task, (work, lane)| {
-            rooms.with(|room| {
+            scratch.with(|scratch| {
                 for (strip, work) in (first(task)..).zip(work) {
-                    if deal.size(strip) <= HEAVY {
-                        room.collect(deal, strip, axes, groups);
-                        *work = room.sweep(boxes, groups, &mut lane[0], 0, 1);
+                    if runs.size(strip) <= HEAVY {
+                        scratch.collect(runs, strip, axes, groups);
+                        *work = scratch.sweep(boxes, groups, &mut lane[0], 0, 1);
                     }
                     if work.stopped.is_some() {
                         break;
@@ -242,14 +242,14 @@ impl Strips {
     /// Strips that would keep one thread busy while the others have nothing left: collected one
     /// after the other, and swept by all.
     fn pair_heavy(&mut self, boxes: &Boxes, axes: Axes, workers: &Workers, found: &mut PairBuffer) {
-        for strip in (0..self.deal.strips).filter(|&strip| self.deal.size(strip) > HEAVY) {
+        for strip in (0..self.runs.strips).filter(|&strip| self.runs.size(strip) > HEAVY) {
             let first = self.work.len();
             self.work.resize_with(first + LANES, StripWork::default);
             let (work, groups) = (&mut self.work[first..], &self.groups);
-            self.rooms.with(|room| {
-                room.collect(&self.deal, strip, axes, groups);
+            self.scratch.with(|scratch| {
+                scratch.collect(&self.runs, strip, axes, groups);
                 workers.for_each_two(work, found.lanes(LANES), |part, work, lane| {
-                    *work = room.sweep(boxes, groups, lane, part, LANES);
+                    *work = scratch.sweep(boxes, groups, lane, part, LANES);
                 });
             });
         }
@@ -270,7 +270,7 @@ impl Strips {
     /// Adds what the last update counted.
     pub fn count(&self, stats: &mut Stats) {
         stats.tests = self.work.iter().map(|work| work.tests).sum();
-        stats.counts.push(("entries", self.deal.entries.len() as f64));
+        stats.counts.push(("entries", self.runs.entries.len() as f64));
         stats.counts.push(("dispersion primary", self.dispersion()));
         super::count_shares(stats, self.work.iter().map(|work| (work.tests, work.pairs)));
     }
@@ -279,17 +279,17 @@ impl Strips {
         self.bounds.bytes()
             + (self.sample.capacity() + self.spare.capacity()) * 8
             + self.spans.capacity() * 4
-            + (self.entries.capacity() + self.deal.starts.capacity()) * 8
-            + self.deal.entries.capacity() * size_of::<Entry>()
-            + self.deal.ends.capacity() * 4
+            + (self.entries.capacity() + self.runs.starts.capacity()) * 8
+            + self.runs.entries.capacity() * size_of::<StripEntry>()
+            + self.runs.ends.capacity() * 4
             + self.groups.bytes()
             + self.work.capacity() * size_of::<StripWork>()
-            + self.rooms.bytes(Room::bytes)
+            + self.scratch.bytes(SweepScratch::bytes)
     }
 }
 
-/// The number asked for, or so many that a strip is as wide as a mean box. With crowding `f` a
-/// box is followed by `f n / 2` others that begin within it.
+/// The number asked for, or one that makes a strip as wide as a mean box. With crowding `f` a box
+/// is followed by `f n / 2` others that begin within it.
 fn strip_count(boxes: usize, asked: usize, crowding: f64) -> usize {
     if asked > 0 {
         return asked.min(MOST_STRIPS);
@@ -306,12 +306,12 @@ fn count_entries(spans: &[[u16; 2]], shift: u32) -> usize {
     spans.iter().map(entries).sum()
 }
 
-fn deal_chunk(
+fn distribute_chunk(
     aabbs: &[Aabb],
     first_slot: usize,
     spans: &[[u16; 2]],
     shift: u32,
-    entries: &mut [Entry],
+    entries: &mut [StripEntry],
     ends: &mut [u32],
 ) {
     ends.fill(0);
@@ -326,8 +326,8 @@ fn deal_chunk(
     for end in ends.iter_mut() {
         begin += std::mem::replace(end, begin);
     }
-    // `ends` holds the beginnings now; each entry moves its run's on, to the end at last.
-    let mut put = |run: usize, entry: Entry| {
+    // `ends` holds where runs begin; each entry advances that of its run, which ends at the end.
+    let mut put = |run: usize, entry: StripEntry| {
         entries[ends[run] as usize] = entry;
         ends[run] += 1;
     };
@@ -336,7 +336,7 @@ fn deal_chunk(
     {
         let (first, last) = (usize::from(first >> shift), usize::from(last >> shift));
         if first <= last {
-            let entry = Entry { aabb, slot: slot as u32 };
+            let entry = StripEntry { aabb, slot: slot as u32 };
             put(2 * first, entry);
             (first + 1..=last).for_each(|strip| put(2 * strip + 1, entry));
         }

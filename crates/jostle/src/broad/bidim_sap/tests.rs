@@ -228,7 +228,7 @@ fn nothing_changed_costs_nothing() {
 }
 
 #[test]
-fn clustering_on_an_axis_exchanges_it() {
+fn clustering_on_an_axis_switches_it() {
     for division in [Division::Strips, Division::Trees] {
         let workers = Workers::one();
         let options = BidimOptions { division, ..BidimOptions::default() };
@@ -255,8 +255,8 @@ fn clustering_on_an_axis_exchanges_it() {
             unused.push(broad.axes.unwrap().unused());
         }
         assert_eq!(unused.last(), Some(&1), "{division:?}: {unused:?}");
-        let exchanges = unused.windows(2).filter(|two| two[0] != two[1]).count();
-        assert!(exchanges <= 2, "{division:?}: {unused:?}");
+        let switches = unused.windows(2).filter(|two| two[0] != two[1]).count();
+        assert!(switches <= 2, "{division:?}: {unused:?}");
     }
 }
 

@@ -10,7 +10,7 @@ use super::axes::Axes;
 use super::candidates::Candidates;
 use super::pairing::{Input, Pairing};
 
-/// Partitions unless others are asked for: the threads of the paper's machine. More balance the
+/// The default number of partitions: the threads of the paper's machine. More of them balance the
 /// work better, but each sweeps all endpoints.
 const PARTITIONS: usize = 16;
 /// The most that can be asked for.
@@ -18,7 +18,7 @@ const MOST: usize = 1 << 12;
 /// Fewer members than this make no partition of their own.
 const FEWEST: usize = 512;
 
-/// State kept between frames.
+/// What lasts from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trees {
     /// Slots that hold boxes.
@@ -26,7 +26,7 @@ pub(super) struct Trees {
     /// One for each axis, which keeps its boundaries while it is swept.
     sorts: [CoherentSort; 3],
     scratch: SortScratch,
-    /// Sorted endpoints of the axis in hand.
+    /// Sorted endpoints of the current axis.
     order: Vec<u32>,
     candidates: Candidates,
     pairing: Pairing,

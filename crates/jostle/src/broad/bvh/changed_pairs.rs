@@ -1,6 +1,6 @@
 //! What began and what ended, found from the boxes before and after the step.
 //!
-//! The tree of what moves holds for each box where it was and where it is. A pair began if its
+//! The tree of what moves holds the previous and current bounds of each box. A pair began if its
 //! boxes overlap now and did not before, so two tests tell, and nothing has to be remembered of
 //! the pairs themselves. Blocks in which something changed search; of two such blocks the
 //! earlier one does.
@@ -18,8 +18,8 @@ use crate::simd::{self, Kernel, Simd};
 use super::self_pairs::{Scratch, each, run};
 use super::tree::{Search, Tree, View};
 
-/// Where a still tree has so many times as many boxes as move, the movers are so far apart that
-/// each searches for itself; a block of them would span too much of it. With a tenth moving,
+/// If a still tree has more than this many times as many boxes as move, the movers are so far apart
+/// that each searches for itself; a block of them would span too much of it. With a tenth moving,
 /// searching by blocks is 1.2 times as fast, with a twentieth twice; the two meet at about this.
 const SPARSE: usize = 48;
 
@@ -28,7 +28,7 @@ const SPARSE: usize = 48;
 pub(super) struct Filters<'a> {
     pub before: &'a [Filter],
     pub now: &'a [Filter],
-    /// False where all boxes have the filter they had.
+    /// False if all boxes have the filter they had.
     pub changed: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Movers<'a> {
     pub old: &'a [Node8],
     /// The lanes of each block that changed.
     pub changed: &'a [u8],
-    /// True where something changed in every block.
+    /// True if something changed in every block.
     pub all: bool,
     pub filters: Option<Filters<'a>>,
 }
@@ -179,7 +179,7 @@ impl<'a> Find<'a> {
         Ok(())
     }
 
-    /// Makes the list of places where boxes of a block meet or met the bounds of another.
+    /// Lists the places at which boxes of a block meet or met the bounds of another.
     #[inline(always)]
     fn list_places<S: Simd>(&mut self, simd: S, block: usize, among: &View<'_>, lanes_wanted: u32) {
         let (new, old) = (&self.view.blocks()[block], &self.movers.old[block]);
@@ -191,6 +191,27 @@ impl<'a> Find<'a> {
             simd.spread(near & lanes_wanted, other * WIDTH as u32, places);
         }
         *tests += 2 * (blocks.len() + places.len()) as u64;
+    }
+
+    /// Tests the boxes of a block at the listed places of other blocks, of which `before` are the
+    /// previous bounds.
+    #[inline(always)]
+    fn test_places<S: Simd>(
+        &mut self,
+        simd: S,
+        block: usize,
+        among: &View<'_>,
+        before: &[Node8],
+    ) -> Result<(), LimitReached> {
+        let (new, old) = (&self.view.blocks()[block], &self.movers.old[block]);
+        for at in 0..self.scratch.places.len() {
+            let place = self.scratch.places[at] as usize;
+            let (other, lane) = (place / WIDTH, place % WIDTH);
+            let now = simd.overlapping(&among.blocks()[other], &new.get(lane));
+            let then = simd.overlapping(&before[other], &old.get(lane));
+            self.write(simd, self.view.ids[block][lane], &among.ids[other], then, now)?;
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -207,15 +228,7 @@ impl<'a> Find<'a> {
             });
         }
         self.list_places(simd, block, &view, 0xff);
-        let (new, old) = (&view.blocks()[block], &movers.old[block]);
-        for at in 0..self.scratch.places.len() {
-            let place = self.scratch.places[at] as usize;
-            let (other, lane) = (place / WIDTH, place % WIDTH);
-            let now = simd.overlapping(&view.blocks()[other], &new.get(lane));
-            let before = simd.overlapping(&movers.old[other], &old.get(lane));
-            self.write(simd, view.ids[block][lane], &view.ids[other], before, now)?;
-        }
-        Ok(())
+        self.test_places(simd, block, &view, movers.old)
     }
 
     #[inline(always)]
@@ -270,7 +283,7 @@ impl<'a> Find<'a> {
     ) -> Result<(), LimitReached> {
         let (view, movers) = (self.view, self.movers);
         let (new, old) = (view.blocks()[block].get(lane), movers.old[block].get(lane));
-        // Where a box came or went, one of the two is NaN, which the union leaves out.
+        // If the box was inserted or removed, one of the two is NaN, which the union leaves out.
         let bounds = new.union(&old);
         let filter = movers.filters.map(|_| view.filter(block));
         let search = Search { bounds, filter, first: 0 };
@@ -294,20 +307,11 @@ impl<'a> Find<'a> {
         block: usize,
         still: &View<'_>,
     ) -> Result<(), LimitReached> {
-        let (view, movers) = (self.view, self.movers);
         let search = self.search(simd, block, 0);
         let Scratch { reached, blocks, tests, .. } = &mut *self.scratch;
         still.blocks_below(simd, &search, &reached.nodes, tests, blocks);
-        self.list_places(simd, block, still, u32::from(movers.changed[block]));
-        let (new, old) = (&view.blocks()[block], &movers.old[block]);
-        for at in 0..self.scratch.places.len() {
-            let place = self.scratch.places[at] as usize;
-            let (other, lane) = (place / WIDTH, place % WIDTH);
-            let now = simd.overlapping(&still.blocks()[other], &new.get(lane));
-            let before = simd.overlapping(&still.blocks()[other], &old.get(lane));
-            self.write(simd, view.ids[block][lane], &still.ids[other], before, now)?;
-        }
-        Ok(())
+        self.list_places(simd, block, still, u32::from(self.movers.changed[block]));
+        self.test_places(simd, block, still, still.blocks())
     }
 
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! [`Forest`]: a tree of what moves and a few trees of what does not.
 //!
-//! Trees are built whole and never mended: a box that starts to move is taken out of its still
-//! tree and joins the movers; movers that have come to rest are put, together with the smaller
-//! still trees, into a new still tree (the logarithmic method of Bentley and Saxe, *Decomposable
+//! Trees are built as a whole and never repaired: a box that starts to move leaves its still tree
+//! and joins the movers; movers that have come to rest go, together with the smaller still trees,
+//! into a new still tree (the logarithmic method of Bentley and Saxe, *Decomposable
 //! Searching Problems*, 1980). So there are at most about log2 n trees, a box is built into one
 //! O(log n) times for each time it stops, and no history of insertions can make a tree bad.
 
@@ -19,8 +19,8 @@ use super::order::{Input, NONE, Sorter};
 use super::tree::{NOTHING, Tree, joined};
 
 /// In no tree.
-const NOWHERE: u8 = u8::MAX;
-/// On the way to the movers: the place is one in `incoming`.
+const NO_HOME: u8 = u8::MAX;
+/// About to join the movers: its place is one in `incoming`.
 const INCOMING: u8 = u8::MAX - 1;
 /// In the tree of movers. Smaller homes are still trees.
 const MOVING: u8 = u8::MAX - 2;
@@ -31,8 +31,8 @@ const RESTING_PER_MOVER: usize = 3;
 /// Fewer boxes than this are not worth a tree of their own.
 const SMALL: usize = 64;
 
-/// How far the walks may fall behind those on a fresh tree before it is built anew, summed over
-/// the steps, in tests per block: about what the building costs in the time of a test.
+/// How far the walks may fall behind those on a fresh tree before it is rebuilt, summed over the
+/// steps, in tests per block: about what building costs, in units of one test.
 const DECAY_PER_BLOCK: u64 = 100;
 
 /// See the [module](self).
@@ -52,7 +52,7 @@ pub(super) struct Forest {
     places: Vec<u32>,
     /// The filters by slot after the last step; empty while there are none.
     pub filters: Vec<Filter>,
-    /// Boxes that join the movers, and where they were.
+    /// Boxes that join the movers, and their previous bounds.
     incoming: Vec<(u32, Aabb)>,
     refiltered: Vec<u32>,
     /// Boxes that are gone since the last step.
@@ -72,13 +72,13 @@ impl Forest {
         Forest { workers: workers.clone(), ..Forest::default() }
     }
 
-    /// Forgets everything and takes all boxes as movers that have not moved yet.
+    /// Starts over with all boxes as movers that have not moved yet.
     pub fn read_all(&mut self, boxes: &Boxes) {
         self.still.clear();
         self.incoming.clear();
         self.unsettled.clear();
         self.homes.clear();
-        self.homes.resize(boxes.slots(), NOWHERE);
+        self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
         self.filters.clear();
         if boxes.has_filters() {
@@ -95,26 +95,26 @@ impl Forest {
         self.unsettled.extend_from_slice(boxes.changes().inserted());
     }
 
-    /// True where a step had better find all pairs than what changed: with almost everything on
-    /// the move that takes half the tests.
+    /// Returns true if a step should find all pairs rather than what changed: with almost
+    /// everything moving that takes half the tests.
     pub fn all_move(&self, boxes: &Boxes) -> bool {
         boxes.changes().len() * 4 >= boxes.len() * 3
     }
 
-    /// Follows a step in which almost everything moved, without keeping where the boxes were. All
+    /// Follows a step in which almost everything moved, without keeping the previous bounds. All
     /// boxes become movers.
     pub fn follow_all(&mut self, boxes: &Boxes) {
         self.follow_filters(boxes);
         let filtered = !self.filters.is_empty();
         let (inserted, removed) = (boxes.changes().inserted(), boxes.changes().removed());
         let withdrawn = self.unsettled.iter().any(|id| !boxes.is_live(*id));
-        let exchanged = inserted.len() + removed.len() + usize::from(withdrawn);
-        let many = exchanged * 8 > boxes.len() || (filtered && exchanged > 0);
+        let churned = inserted.len() + removed.len() + usize::from(withdrawn);
+        let many = churned * 8 > boxes.len() || (filtered && churned > 0);
         if many || !self.still.is_empty() || !self.refiltered.is_empty() || self.is_worn() {
             return self.read_all(boxes);
         }
-        if exchanged > 0 {
-            self.exchange(boxes);
+        if churned > 0 {
+            self.churn(boxes);
         }
         self.moving.gather(boxes.aabbs(), &self.workers);
         self.moving.refit(None, &self.workers);
@@ -124,19 +124,19 @@ impl Forest {
         self.changed_blocks = self.moving.blocks();
     }
 
-    /// Takes out what is gone and puts what is new behind the other movers.
-    fn exchange(&mut self, boxes: &Boxes) {
-        self.homes.resize(boxes.slots(), NOWHERE);
+    /// Removes what is gone and appends what is new to the movers.
+    fn churn(&mut self, boxes: &Boxes) {
+        self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
         let withdrawn = self.unsettled.iter().filter(|id| !boxes.is_live(**id));
         for id in withdrawn.chain(boxes.changes().removed()).map(|id| id.index()) {
-            if std::mem::replace(&mut self.homes[id], NOWHERE) == MOVING {
+            if std::mem::replace(&mut self.homes[id], NO_HOME) == MOVING {
                 self.moving.take(self.places[id] as usize);
             }
         }
         let new = boxes.changes().inserted().iter().map(|id| id.get());
         let homes = &self.homes;
-        self.sorter.begin().add(new.filter(|&id| homes[id as usize] == NOWHERE));
+        self.sorter.begin().add(new.filter(|&id| homes[id as usize] == NO_HOME));
         let aabb = |id: u32| boxes.aabbs()[id as usize];
         let input = Input { aabb, filter: None::<fn(u32) -> Filter> };
         let live = self.moving.live + self.sorter.len();
@@ -144,7 +144,7 @@ impl Forest {
         self.append(live);
     }
 
-    /// Puts the ids in `order` behind the other movers.
+    /// Appends the ids in `order` to the movers.
     fn append(&mut self, live: usize) {
         self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
         let first = self.moving.ids.len();
@@ -163,10 +163,10 @@ impl Forest {
         self.builds += 1;
     }
 
-    /// Follows the changes of a step. Afterwards [`Forest::movers`] holds where the boxes were
-    /// and where they are; [`Forest::finish`] has to be called before the next time.
+    /// Follows the changes of a step. Afterwards [`Forest::movers`] holds the previous and current
+    /// bounds; [`Forest::finish`] has to be called before the next time.
     pub fn follow(&mut self, boxes: &Boxes) {
-        self.homes.resize(boxes.slots(), NOWHERE);
+        self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
         self.follow_filters(boxes);
         self.incoming.clear();
@@ -194,12 +194,12 @@ impl Forest {
         }
     }
 
-    /// Makes a box a mover; one that is in no tree comes from nowhere.
+    /// Makes a box a mover; one that is in no tree has no previous bounds.
     fn bring(&mut self, id: u32) {
         let slot = id as usize;
         let old = match self.homes[slot] {
             MOVING | INCOMING => return,
-            NOWHERE => NO_BOX,
+            NO_HOME => NO_BOX,
             home => self.still[usize::from(home)].take(self.places[slot] as usize),
         };
         self.homes[slot] = INCOMING;
@@ -209,7 +209,7 @@ impl Forest {
 
     /// A box that is gone stays one more step as a mover, so that its pairs are seen to end.
     fn part_with(&mut self, id: u32) {
-        if self.homes[id as usize] != NOWHERE {
+        if self.homes[id as usize] != NO_HOME {
             self.bring(id);
             self.gone.push(id);
         }
@@ -222,7 +222,7 @@ impl Forest {
         }
         if self.filters.is_empty() {
             // Until now all boxes had the filter that allows everything.
-            let known = |&home: &u8| if home == NOWHERE { NOTHING } else { Filter::ALL };
+            let known = |&home: &u8| if home == NO_HOME { NOTHING } else { Filter::ALL };
             self.filters.extend(self.homes.iter().map(known));
             self.still.iter_mut().for_each(|tree| tree.join_filters(|_| Filter::ALL));
         }
@@ -234,8 +234,8 @@ impl Forest {
         }
     }
 
-    /// True where the tree of movers had better be built anew: its walks have become long, or
-    /// a quarter of its places has been emptied.
+    /// Returns true if the tree of movers should be rebuilt: its walks have become long, or a
+    /// quarter of its places is empty.
     fn is_worn(&self) -> bool {
         self.decay > DECAY_PER_BLOCK * self.moving.blocks() as u64
             || self.moving.taken * 4 > self.moving.ids.len()
@@ -252,7 +252,7 @@ impl Forest {
         }
     }
 
-    /// Orders the ids given to the sorter by where their boxes are, or were if they are gone.
+    /// Orders the ids given to the sorter by their bounds, the previous ones if the box is gone.
     fn order_movers(&mut self, boxes: &Boxes) {
         let (homes, places) = (&self.homes, &self.places);
         let (moving, incoming) = (&self.moving, &self.incoming);
@@ -269,7 +269,7 @@ impl Forest {
         self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
     }
 
-    /// Where the boxes in `order` were, block by block.
+    /// The previous bounds of the boxes in `order`, block by block.
     fn old_in_order(&self) -> impl Iterator<Item = Node8> + '_ {
         self.order.as_chunks::<WIDTH>().0.iter().map(|ids| {
             let mut block = Node8::EMPTY;
@@ -281,7 +281,7 @@ impl Forest {
         })
     }
 
-    /// Orders the movers and the incoming boxes anew.
+    /// Orders the movers and the incoming boxes from scratch.
     fn rebuild_movers(&mut self, boxes: &Boxes) {
         self.sorter.begin().add(self.moving.live_ids());
         self.sorter.add(self.incoming.iter().map(|&(id, _)| id));
@@ -299,7 +299,7 @@ impl Forest {
         self.settle();
     }
 
-    /// Reads the movers anew in the order they have, and puts the incoming boxes behind them.
+    /// Reads the movers again in the order they have, and appends the incoming boxes.
     fn move_boxes(&mut self, boxes: &Boxes) {
         let live = self.moving.live + self.incoming.len();
         if !self.incoming.is_empty() {
@@ -361,11 +361,11 @@ impl Forest {
         }
     }
 
-    /// Ends the step: what is gone is forgotten, and what has come to rest leaves the movers.
+    /// Ends the step: boxes that are gone are dropped, and those at rest leave the movers.
     pub fn finish(&mut self, boxes: &Boxes) {
         for &id in &self.gone {
             self.moving.take(self.places[id as usize] as usize);
-            self.homes[id as usize] = NOWHERE;
+            self.homes[id as usize] = NO_HOME;
         }
         self.finish_filters(boxes);
         let resting = self.moving.live.saturating_sub(self.changed_boxes);
@@ -426,7 +426,7 @@ impl Forest {
         self.rebuild_still(self.still.len() - 1, boxes);
     }
 
-    /// Builds still trees anew that have lost most of their boxes.
+    /// Rebuilds still trees that have lost most of their boxes.
     fn fill_hollow(&mut self, boxes: &Boxes) {
         for place in 0..self.still.len() {
             let tree = &self.still[place];
@@ -451,7 +451,7 @@ impl Forest {
         self.changed_boxes
     }
 
-    /// True where boxes of the last update may have been withdrawn since.
+    /// Returns true if boxes of the last update may have been withdrawn since.
     pub fn has_unsettled(&self) -> bool {
         !self.unsettled.is_empty()
     }
@@ -500,7 +500,7 @@ impl Forest {
     }
 }
 
-/// Where a box was that is in the tree of movers or on the way there.
+/// The previous bounds of a box that is in the tree of movers or about to join it.
 #[inline]
 fn old(homes: &[u8], places: &[u32], moving: &Tree, incoming: &[(u32, Aabb)], slot: usize) -> Aabb {
     let place = places[slot] as usize;

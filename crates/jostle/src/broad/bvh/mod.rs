@@ -2,13 +2,13 @@
 //!
 //! # Idea
 //!
-//! Boxes lie in complete trees with eight children to a node (`tree.rs`): an order of the boxes,
+//! Boxes are in complete trees with eight children to a node (`tree.rs`): an order of the boxes,
 //! cut into eights, and those into eights again. Building is finding the order (`order.rs`): along
 //! a Morton curve, then by median cuts in chunks of 512. One box is tested against the eight of
-//! a node at once. What moves lies in one tree, what rests in a few others (`forest.rs`), so a
-//! step costs what moved. Where almost everything moves, the tree is refitted and all pairs are
-//! written (`self_pairs.rs`); where little does, the boxes before and after the step are kept side
-//! by side and tell what began and ended (`changed_pairs.rs`), without a list of pairs.
+//! a node at once. What moves is in one tree, what rests in a few others (`forest.rs`), so a step
+//! costs what moved. If almost everything moves, the tree is refitted and all pairs are written
+//! (`self_pairs.rs`); if little does, the boxes before and after the step are compared side by side
+//! and tell what began and ended (`changed_pairs.rs`), without a list of pairs.
 //!
 //! # Papers
 //!
@@ -21,7 +21,7 @@
 //! # Cost
 //!
 //! Building O(n log n), about the time of five refitted steps; a step O(m log n + k) for m boxes
-//! that changed and k pairs whose bounds' blocks meet; nothing changed O(1). Memory 28 bytes a
+//! that changed and k pairs whose bounds' blocks meet; O(1) if nothing changed. Memory 28 bytes a
 //! box in the trees, 24 more for each mover in a step that reports changes, 5 to find it, and
 //! about 20 of scratch that building leaves; 18 more with filters. Depth is at most 11 for any
 //! input, because the trees are complete.
@@ -29,27 +29,27 @@
 //! # When to choose it
 //!
 //! When some boxes rest and others move; when sizes differ much; when queries are asked; when
-//! nothing is known. Where all boxes teleport in every step it has to build anew each time, and
-//! a sweep on a grid is faster.
+//! nothing is known. If all boxes teleport in every step it has to rebuild each time, and a sweep
+//! on a grid is faster.
 //!
 //! # Departures
 //!
-//! 1. No rotations, no insertion into a tree: motion wears a tree out, and when the tests that
-//!    this has cost add up to the cost of building, it is built anew. Counting tests and not time
-//!    keeps runs equal. Insertion one by one gives the same trees as one batch.
+//! 1. No rotations, no insertion into a tree: motion wears a tree out, and when the extra tests add
+//!    up to the cost of building, it is rebuilt. Counting tests rather than time keeps runs equal.
+//!    Insertion one by one gives the same trees as one batch.
 //! 2. No margins around boxes. They save refitting in engines that query box by box; here a refit
 //!    is a pass over arrays and takes a quarter of a step.
-//! 3. Filters join upwards: a node knows what the boxes below it can pair with, and the order
-//!    keeps kinds of filters apart, so crowds that cannot pair are left out as a whole.
+//! 3. Filters are joined upwards: a node knows what the boxes below it can pair with, and the order
+//!    keeps kinds of filters apart, so crowds that cannot pair are skipped as a whole.
 //!
 //! # What lost
 //!
-//! A walk in depth with the same tests, 2.0 to 2.2 times as slow as lists per level (mispredicted
-//! branches); the Morton order without median cuts, 1.6 times the tests, cuts in chunks of 64
-//! only, 1.2 times; trees parted by size in steps of a factor of 8, 1.4 times as slow over three
-//! decades of sizes; changes instead of all pairs where everything moves, 1.05 to 1.25 times as
-//! slow without the tracker and 0.98 to 1.2 with it; closures around intrinsics, 5 times as
-//! slow, because they are not compiled for the instruction set around them.
+//! A depth-first walk with the same tests, 2.0 to 2.2 times as slow as lists per level
+//! (mispredicted branches); the Morton order without median cuts, 1.6 times the tests, cuts in
+//! chunks of 64 only, 1.2 times; separate trees by size in steps of a factor of 8, 1.4 times as
+//! slow over three decades of sizes; changes instead of all pairs when everything moves, 1.05 to
+//! 1.25 times as slow without the tracker and 0.98 to 1.2 with it; closures around intrinsics, 5
+//! times as slow, because they are not compiled for the instruction set around them.
 
 use crate::boxes::{Boxes, Follower, Stamp};
 use crate::broad::contract::{BroadPhase, Report};
@@ -192,8 +192,8 @@ impl BroadPhase for Bvh {
     }
 }
 
-/// The trees alone, without pairs: what [`Detector`](crate::Detector) keeps for queries beside a
-/// broad phase that has none, or before a step.
+/// The trees alone, without pairs: what [`Detector`](crate::Detector) keeps for queries if its
+/// broad phase cannot answer them, or before a step.
 #[derive(Clone, Debug)]
 pub(crate) struct QueryTree {
     forest: Forest,
@@ -206,13 +206,13 @@ impl QueryTree {
         QueryTree { forest: Forest::new(workers), at: None }
     }
 
-    /// True where the trees have seen this step's boxes and may follow the changes since.
+    /// Returns true if the trees have seen this step's boxes and may follow the changes since.
     pub fn is_at(&self, boxes: &Boxes) -> bool {
         self.at == Some(boxes.stamp())
     }
 
-    /// Takes in the boxes with their pending changes: only what changed, if the trees were made
-    /// in the same step or carried over from the last by [`QueryTree::step`].
+    /// Follows the boxes with their pending changes: only what changed, if the trees were built in
+    /// the same step or carried over from the last by [`QueryTree::step`].
     pub fn update(&mut self, boxes: &Boxes) {
         if !self.is_at(boxes) {
             self.forest.read_all(boxes);

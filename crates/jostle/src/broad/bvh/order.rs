@@ -1,15 +1,15 @@
-//! The order of the leaves, which is the whole of the building: a tree is this order cut into
+//! The order of the leaves, which is all there is to building: a tree is this order cut into
 //! eights, and those into eights again.
 //!
 //! ```text
-//! part the boxes by kind of filter, then by class of size
+//! partition the boxes by kind of filter, then by class of size
 //! in each part: code the centres along a Morton curve, sort by code
 //!     a long run with one code: the same again with the run's own bounds
 //! in each chunk of 512: cut at the median of the longest side until eight are left
 //! ```
 //!
-//! The curve is coarse work done fast, the cuts are fine work where it counts: two in three node
-//! tests happen in the two lowest levels. Bits of the code go to the axis that is longest after
+//! The curve is coarse and fast, the cuts are fine where it counts: two in three node tests happen
+//! in the two lowest levels. Bits of the code go to the axis that is longest after
 //! the bits before, so a flat world spends none on its flat axis. Ties go by id, so the order
 //! is a function of the boxes alone.
 
@@ -26,20 +26,20 @@ const CHUNK: usize = 512;
 /// Buckets of the first, parallel pass of the sort: 2^11.
 const BUCKET_BITS: u32 = 11;
 
-/// The most kinds of filters that are kept apart.
+/// The most kinds of filters that are told apart.
 const KINDS: usize = 15;
 
 /// The most classes of size.
 const CLASSES: usize = 8;
 
-/// The centre of a box, or its code, beside its id.
+/// The centre of a box, or its code, and its id.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct CodedBox {
     centre: [f32; 3],
     id: u32,
 }
 
-/// Scratch memory of the ordering, kept between calls.
+/// Scratch memory of the ordering, reused from call to call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sorter {
     /// Part of each box in the order given, then counts.
@@ -51,7 +51,7 @@ pub(super) struct Sorter {
     kinds: Vec<Filter>,
 }
 
-/// How an id's box is found, and its filter where there are filters.
+/// How an id's box is found, and its filter if there are filters.
 #[derive(Clone, Copy)]
 pub(super) struct Input<B, F> {
     pub aabb: B,
@@ -83,7 +83,7 @@ impl Sorter {
         workers: &Workers,
         order: &mut Vec<u32>,
     ) {
-        self.deal(input);
+        self.partition(input);
         self.code_and_sort(&input.aabb, workers);
         self.cut(&input.aabb, workers, order);
     }
@@ -95,8 +95,8 @@ impl Sorter {
             + self.starts.capacity() * 4
     }
 
-    /// Parts the keys by kind and class; `ranges` says where each part lies.
-    fn deal<B: Fn(u32) -> Aabb, F: Fn(u32) -> Filter>(&mut self, input: &Input<B, F>) {
+    /// Partitions the keys by kind and class; `ranges` are the parts.
+    fn partition<B: Fn(u32) -> Aabb, F: Fn(u32) -> Filter>(&mut self, input: &Input<B, F>) {
         self.ranges.clear();
         let classes = Classes::of(&self.keys, &input.aabb);
         if classes.single && input.filter.is_none() {
@@ -162,7 +162,7 @@ impl Sorter {
         let (keys, ranges) = (&self.keys, &self.ranges);
         workers.for_each_chunk(order, CHUNK, |chunk, order| {
             let begin = chunk * CHUNK;
-            let mut entries = [Entry::default(); CHUNK];
+            let mut entries = [CodedBox::default(); CHUNK];
             let entries = &mut entries[..order.len()];
             for (entry, &key) in entries.iter_mut().zip(&keys[begin..]) {
                 let id = key as u32;
@@ -186,8 +186,8 @@ impl Sorter {
     }
 }
 
-/// Boxes much larger than most lie in trees' nodes of their own, so that they do not inflate
-/// the nodes of small ones.
+/// Boxes much larger than most are in nodes of their own, so that they do not inflate the nodes of
+/// small ones.
 struct Classes {
     single: bool,
     /// Exponent of the largest extent that still belongs to the first class.
@@ -196,7 +196,8 @@ struct Classes {
 
 impl Classes {
     /// Each class spans a factor of 256 in size. Finer classes lose: boxes over three decades took
-    /// 1.4 times as long in classes of a factor of 8, because each class is a tree to be searched.
+    /// 1.4 times as long in classes of a factor of 8, because each class is one more tree to
+    /// search.
     const STEP: i32 = 8;
 
     fn of(keys: &[u64], aabb: &impl Fn(u32) -> Aabb) -> Classes {
@@ -246,7 +247,7 @@ struct Curve {
 }
 
 impl Curve {
-    /// None where all centres are one point.
+    /// Returns none if all centres are one point.
     fn around(keys: &[u64], aabb: &impl Fn(u32) -> Aabb) -> Option<Curve> {
         let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
         for &key in keys {
@@ -309,7 +310,7 @@ impl Curve {
 /// Orders ids (in the lower halves of the keys) along the curve. Runs too long for cutting that
 /// share one code are ordered again within their own bounds; since a code tells apart what
 /// differs by more than a 2^-10th of the extent, that ends after at most thirty rounds, even
-/// where centres lie in a geometric series from the smallest to the largest number.
+/// if the centres are a geometric series from the smallest to the largest number.
 fn sort_along_curve(
     keys: &mut [u64],
     moved: &mut [u64],
@@ -343,7 +344,7 @@ fn sort_along_curve(
     }
 }
 
-/// Sorts whole keys: one pass deals them to buckets by their highest bits, each task writing
+/// Sorts whole keys: one pass moves them to buckets by their highest bits, each task writing
 /// a stretch of buckets of its own, and the buckets are sorted one by one.
 fn sort_keys(keys: &mut [u64], moved: &mut [u64], starts: &mut Vec<u32>, workers: &Workers) {
     if keys.len() < 1 << 12 {
@@ -397,8 +398,8 @@ fn deal_and_sort(
 }
 
 /// Cuts a range that begins at `begin` in the order of leaves until no cut separates two nodes.
-/// Cuts lie where the nodes of the highest level within the range end.
-fn cut_range(entries: &mut [Entry], begin: usize) {
+/// Cuts are where the nodes of the highest level within the range end.
+fn cut_range(entries: &mut [CodedBox], begin: usize) {
     let end = begin + entries.len();
     let Some(cut) = place_of_cut(begin, end) else { return };
     let axis = longest_axis(entries);
@@ -429,7 +430,7 @@ fn place_of_cut(begin: usize, end: usize) -> Option<usize> {
     None
 }
 
-fn longest_axis(entries: &[Entry]) -> usize {
+fn longest_axis(entries: &[CodedBox]) -> usize {
     let (mut low, mut high) = (entries[0].centre, entries[0].centre);
     for entry in entries {
         for k in 0..3 {

@@ -123,7 +123,7 @@ impl Tree {
     }
 }
 
-/// The least of what it was given, so many.
+/// The least few of what it was given.
 struct Best<K: Ord> {
     count: usize,
     kept: BinaryHeap<(Rank, K)>,
@@ -134,7 +134,7 @@ impl<K: Ord> Best<K> {
         Best { count, kept: BinaryHeap::new() }
     }
 
-    /// False where nothing of this rank or above can be among the least.
+    /// Returns false if nothing of this rank or above can be among the least.
     fn may_take(&self, rank: Rank) -> bool {
         self.kept.len() < self.count || self.kept.peek().is_some_and(|worst| rank <= worst.0)
     }

@@ -184,7 +184,7 @@ fn grazing_rays_and_rays_in_a_face_give_one_answer_from_every_side() {
         hit.map(|hit| hit.enter)
     };
     for zero in [0.0, -0.0] {
-        // Along an edge, within a face, and just beside it.
+        // Along an edge, within a face, and just next to it.
         assert_eq!(enter([-2.0, 1.0, 1.0], [1.0, zero, zero]), Some(2.0));
         assert_eq!(enter([3.0, 0.0, 0.5], [-2.0, zero, zero]), Some(1.0));
         assert_eq!(enter([3.0, 0.5, 1.0f32.next_up()], [-2.0, zero, zero]), None);

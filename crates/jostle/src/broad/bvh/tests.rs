@@ -239,8 +239,8 @@ fn a_pile_far_away_costs_nothing() {
         }
         detector.stats().tests as f64
     };
-    let (alone, beside) = (tests(0), tests(20_000));
-    assert!(beside < 1.2 * alone + 1000.0, "{beside} tests beside a pile, {alone} alone");
+    let (alone, near) = (tests(0), tests(20_000));
+    assert!(near < 1.2 * alone + 1000.0, "{near} tests next to a pile, {alone} alone");
 }
 
 #[test]

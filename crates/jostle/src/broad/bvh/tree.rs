@@ -5,7 +5,7 @@
 //! level is one node. So the depth is the logarithm of the number of boxes to base eight whatever
 //! the boxes are, at most [`MOST_LEVELS`], and a walk needs one mask of open children per level.
 //!
-//! A box is taken out by emptying its lane; nothing is put in. With filters, every node carries
+//! A box is removed by emptying its lane; nothing is inserted. With filters, every node carries
 //! the union of the filters below it ([`joined`]), and a walk leaves out what cannot pair.
 
 use std::cmp::Ordering;
@@ -85,7 +85,7 @@ impl Tree {
         aabb
     }
 
-    /// Makes the levels for the ids, which the caller has put in order.
+    /// Creates the levels for the ids, which the caller has ordered.
     pub fn shape(&mut self, live: usize) {
         self.live = live;
         self.ids.resize(self.ids.len().next_multiple_of(WIDTH), NONE);
@@ -166,7 +166,7 @@ impl Tree {
         self.ids.iter().copied().filter(|&id| id != NONE)
     }
 
-    /// Notes where each box of a tree that was just built is.
+    /// Notes the place of each box of a tree that was just built.
     pub fn note_places(&mut self, places: &mut [u32], homes: &mut [u8], home: u8) {
         self.taken = 0;
         for (place, &id) in self.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::aabb::Aabb;
-use crate::broad::persistent::{CellScope, EventSink, FollowError, PairJudge, Sort};
+use crate::broad::persistent::{CellScope, EventSink, FollowError, FollowResult, PairJudge, Sort};
 use crate::broad::shared::uniform_grid::UniformGrid;
 use crate::pair::{Lane, Pair};
 
@@ -117,7 +117,7 @@ impl<L: CellLists> Band<L> {
         self.stopped = self.follow_cells(step).err();
     }
 
-    fn follow_cells(&mut self, mut step: BandStep<'_>) -> Result<(), FollowError> {
+    fn follow_cells(&mut self, mut step: BandStep<'_>) -> FollowResult {
         let first = step.cells.start;
         for number in step.cells.clone() {
             let place = number - first;

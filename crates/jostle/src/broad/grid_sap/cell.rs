@@ -10,7 +10,7 @@ use std::fmt::Debug;
 
 use crate::aabb::Aabb;
 use crate::broad::persistent::{
-    CellScope, Endpoint, EventSink, FollowError, ListChanges, PairJudge, Sort,
+    CellScope, Endpoint, EventSink, FollowResult, ListChanges, PairJudge, Sort,
 };
 use crate::broad::sap::batch::Batch;
 use crate::broad::sap::lists::EndpointLists;
@@ -83,7 +83,7 @@ impl<L: CellLists> Cell<L> {
         sort: Sort,
         scratch: &mut CellScratch,
         sink: EventSink<'_>,
-    ) -> (Result<(), FollowError>, [u64; 2]) {
+    ) -> (FollowResult, [u64; 2]) {
         let mut numbered = std::mem::take(&mut scratch.numbered);
         self.members.number(changes, judge.then(), judge.now(), &mut numbered);
         let members = &self.members;
@@ -146,7 +146,7 @@ pub(super) trait CellLists: Clone + Debug + Default + Send + Sync {
         step: CellStep<'_>,
         scratch: &mut CellScratch,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError>;
+    ) -> FollowResult;
 
     /// Prefetches the lists.
     fn fetch(&self);
@@ -171,7 +171,7 @@ impl CellLists for EndpointLists {
         step: CellStep<'_>,
         scratch: &mut CellScratch,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         let CellStep { changes, judge, scope, local } = step;
         if changes.removed.is_empty() && changes.inserted.is_empty() {
             return if local {
@@ -225,7 +225,7 @@ impl CellLists for SegmentedLists {
         step: CellStep<'_>,
         _: &mut CellScratch,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         SegmentedLists::follow(self, step.changes, step.local, &step.judge, sink)
     }
 

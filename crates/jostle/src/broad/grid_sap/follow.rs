@@ -3,7 +3,7 @@
 
 use crate::boxes::Boxes;
 use crate::broad::persistent::{
-    CostModel, FollowError, FollowStep, PairJudge, PersistentLists, PreviousBounds,
+    CostModel, FollowError, FollowResult, FollowStep, PairJudge, PersistentLists, PreviousBounds,
 };
 use crate::broad::shared::scratch_pool::ScratchPool;
 use crate::pair::PairBuffer;
@@ -14,7 +14,7 @@ use super::GridOptions;
 use super::band::{BANDS, Band, BandStep, MIGRATION_WORK};
 use super::cell::{CellLists, CellScratch};
 use super::giants::Giants;
-use super::plan::{self, GIANT, Plan};
+use super::plan::{self, GIANT, GridPlan};
 use super::routes::ChangesByCell;
 
 /// What routing a change to its cells costs, in units of one test.
@@ -25,7 +25,7 @@ const ROUTE_WORK: u64 = 10;
 pub(super) struct GridFollow<L> {
     options: GridOptions,
     workers: Workers,
-    plan: Plan,
+    plan: GridPlan,
     bands: Vec<Band<L>>,
     scratch: ScratchPool<CellScratch>,
     /// Boxes in the largest cell when the grid was chosen, and now.
@@ -43,7 +43,7 @@ impl<L: CellLists> GridFollow<L> {
         GridFollow {
             options,
             workers: workers.clone(),
-            plan: Plan::default(),
+            plan: GridPlan::default(),
             bands: (0..BANDS).map(|_| Band::default()).collect(),
             scratch: ScratchPool::default(),
             largest: (0, 0),
@@ -56,11 +56,7 @@ impl<L: CellLists> GridFollow<L> {
     }
 
     /// Follows the changes in every band.
-    fn follow_bands(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn follow_bands(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         let judge = PairJudge::new(step.previous, step.boxes, step.order);
         let (budget, count) = (step.budget, step.boxes.len());
         let GridFollow { plan, changes, scratch, options, bands, .. } = self;
@@ -79,11 +75,7 @@ impl<L: CellLists> GridFollow<L> {
 
     /// Collects what the bands counted and ended. Giving up comes before any error: it leads to
     /// finding all pairs, which gives the same error for every number of workers.
-    fn sum_up(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn sum_up(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         let mut result = Ok(());
         self.visited = 0;
         for band in &mut self.bands {
@@ -102,11 +94,7 @@ impl<L: CellLists> GridFollow<L> {
         result
     }
 
-    fn follow_giants(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn follow_giants(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         let (grid, aabbs) = (&self.plan.grid, step.boxes.aabbs());
         self.giants.follow(step.boxes, |slot| grid.range(&aabbs[slot as usize]).count() > GIANT);
         if self.giants.are_none() {
@@ -177,16 +165,12 @@ impl<L: CellLists> PersistentLists for GridFollow<L> {
         }
     }
 
-    fn follow(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn follow(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         self.changes.route(&self.plan, step.boxes, step.previous);
         let routing = step.boxes.changes().len() as u64 * ROUTE_WORK;
         let migrations = self.changes.migrations() as u64;
         step.work.extra = migrations * (L::CHANGE_WORK + MIGRATION_WORK) + routing;
-        step.clock.end("deal");
+        step.clock.end("route");
         if step.work.extra > step.budget {
             return Err(FollowError::OverBudget);
         }
@@ -230,7 +214,7 @@ impl<L: CellLists> PersistentLists for GridFollow<L> {
 }
 
 /// The numbers of the cells of a band.
-fn cells_of(plan: &Plan, band: usize) -> std::ops::Range<usize> {
+fn cells_of(plan: &GridPlan, band: usize) -> std::ops::Range<usize> {
     let cells = plan.grid.cells();
     let each = cells.div_ceil(BANDS);
     (band * each).min(cells)..((band + 1) * each).min(cells)

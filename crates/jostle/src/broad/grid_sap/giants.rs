@@ -4,7 +4,7 @@
 //! now, if the pair begins; in the previous step, if it ends. All other pairs are the cells'.
 
 use crate::boxes::Boxes;
-use crate::broad::persistent::{EventSink, FollowError, PairJudge};
+use crate::broad::persistent::{EventSink, FollowResult, PairJudge};
 
 /// The current and the previous giants, ascending.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ impl Giants {
         changed: &[u32],
         judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         let slots = judge.now().len() as u32;
         let (began, ended) = (Meeting::new(&self.now, changed), Meeting::new(&self.then, changed));
         let (mut tests, mut result) = (0, Ok(()));

@@ -6,39 +6,39 @@
 //!
 //! ```text
 //! for each box that changed: the cells it touched and the cells it touches now
-//!     in the first alone: it leaves the cell;  in the second alone: it comes into the cell
+//!     only in the first: it leaves the cell;  only in the second: it comes into the cell
 //!     in both: it moved there
 //! for each cell that received something, in parallel: follow the changes
 //! ```
 //!
 //! On an axis, distant boxes are neighbours; in a cell there are none. So the swaps of a moved box
-//! no longer grow with the number of boxes, and neither does what a box costs that comes or goes.
-//! The cells are the lists of [`sap`](crate::broad::sap) (boxes come and go in a pass over the
-//! cell) or of [`segmented-sap`](crate::broad::segmented_sap) (in a few chunks of it).
+//! no longer grow with the number of boxes, and neither does the cost of inserting or removing one.
+//! The cells are the lists of [`sap`](crate::broad::sap) (boxes are inserted and removed in a pass
+//! over the cell) or of [`segmented-sap`](crate::broad::segmented_sap) (in a few chunks of it).
 //!
 //! - `plan.rs`: how large cells are. `routes.rs`: the changes by cell. `follow.rs`: a step.
 //! - `band.rs`: cells in parallel. `cell.rs`: the two kinds of cell. `members.rs`: its boxes.
 //! - `giants.rs`: boxes that touch more than 27 cells are kept apart.
 //!
 //! **Cost.** O(m + s + e) for m changed boxes, s swaps (about proportional to m) and e events, and
-//! a look at each cell; nothing changed costs nothing. Memory: that of the cells for each cell a
-//! box touches (1.2 on average in an even world), 24 bytes for the past bounds.
+//! a look at each cell; a step without changes costs nothing. Memory: that of the lists for each
+//! cell a box touches (1.2 on average in an even world), 24 bytes for the previous bounds.
 //!
-//! **Choose it** for large worlds of which a part moves. With a tenth moving and one box in a hundred
-//! coming or going, `grid-segmented-sap` is 1.6 times as fast as `grid-sap` with 20 000 boxes and 1.4
-//! times with 200 000, where both wait for memory. Not where boxes crowd in few places (the grid is
-//! uniform), and not where sizes differ so much that there is no good size of cell.
+//! **Choose it** for large worlds of which a part moves. With a tenth moving and one box in a
+//! hundred inserted or removed, `grid-segmented-sap` is 1.6 times as fast as `grid-sap` with 20 000
+//! boxes and 1.4 times with 200 000, when both wait for memory. Not if boxes crowd in few places
+//! (the grid is uniform), and not if sizes differ so much that no size of cell suits them.
 //!
 //! **Departures.**
 //! 1. No table of witness counts. A pair that several cells see is reported by the cell of the
-//!    lower corner of its intersection (`persistent/cell_scope.rs`); this is exact, costs no memory, and
-//!    needs no order among the cells.
-//! 2. No map from boxes to cells: a box's cells follow from its bounds, before and now.
-//! 3. The outermost cells reach to infinity, and the grid is chosen anew when the number of boxes
+//!    lower corner of its intersection (`persistent/cell_scope.rs`); this is exact, costs no
+//!    memory, and needs no order among the cells.
+//! 2. No map from boxes to cells: the cells of a box follow from its previous and current bounds.
+//! 3. The outermost cells reach to infinity, and the grid is chosen again when the number of boxes
 //!    has doubled or halved, or giants or a crowd have formed.
-//! 4. A move of more than an eighth of a cell is made by taking the box out and putting it in.
-//! 5. All pairs are found anew where that is cheaper (`persistent`), and
-//!    not cell by cell: sorting and sweeping each cell took over four times as long as `grid-sweep`.
+//! 4. A move of more than an eighth of a cell is made by removing the box and inserting it again.
+//! 5. All pairs are found from scratch if that costs less (`persistent`), and not cell by cell:
+//!    sorting and sweeping each cell took over four times as long as `grid-sweep`.
 
 mod band;
 mod cell;

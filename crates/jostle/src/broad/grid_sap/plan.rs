@@ -25,7 +25,7 @@ pub(super) fn most_giants(boxes: usize) -> usize {
 
 /// The grid for some boxes, and what is known about it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct GridPlan {
     /// The grid.
     pub grid: UniformGrid,
     /// How far a box may move on each axis before it is removed and inserted again: an eighth of a
@@ -35,7 +35,7 @@ pub(super) struct Plan {
     pub boxes: usize,
 }
 
-impl Plan {
+impl GridPlan {
     /// Returns true if a move is better made by removing the box and inserting it again.
     #[inline]
     pub fn leaps(&self, then: &Aabb, now: &Aabb) -> bool {
@@ -55,8 +55,8 @@ impl Plan {
 }
 
 /// The plan for these boxes with about `target` of them in a cell.
-pub(super) fn choose(boxes: &Boxes, target: usize, scratch: &mut Vec<f32>) -> Plan {
-    let Some((low, high)) = span(boxes, scratch) else { return Plan::default() };
+pub(super) fn choose(boxes: &Boxes, target: usize, scratch: &mut Vec<f32>) -> GridPlan {
+    let Some((low, high)) = span(boxes, scratch) else { return GridPlan::default() };
     let mut cells = boxes.len() as f64 / target.max(1) as f64;
     let mut grid = UniformGrid::default();
     while cells > 1.5 {
@@ -71,7 +71,7 @@ pub(super) fn choose(boxes: &Boxes, target: usize, scratch: &mut Vec<f32>) -> Pl
         let reach = (high[axis] - low[axis]) / (8 * grid.dims()[axis]) as f32;
         if reach > 0.0 { reach } else { f32::INFINITY }
     };
-    Plan { grid, reach: std::array::from_fn(reach), boxes: boxes.len() }
+    GridPlan { grid, reach: std::array::from_fn(reach), boxes: boxes.len() }
 }
 
 /// Where the middle 98 of 100 sampled boxes have their centres, and a little more.

@@ -5,7 +5,7 @@ use crate::boxes::Boxes;
 use crate::broad::persistent::{ListChanges, PreviousBounds};
 use crate::broad::shared::uniform_grid::UniformGrid;
 
-use super::plan::{GIANT, Plan};
+use super::plan::{GIANT, GridPlan};
 
 /// The changes of a step by cell.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl ChangesByCell {
 
     /// Routes the pending changes. A box whose filter changed, or that leaps, leaves all its cells
     /// and comes into all of them.
-    pub fn route(&mut self, plan: &Plan, boxes: &Boxes, previous: &PreviousBounds) {
+    pub fn route(&mut self, plan: &GridPlan, boxes: &Boxes, previous: &PreviousBounds) {
         let (changes, grid) = (boxes.changes(), &plan.grid);
         self.clear();
         for id in changes.removed() {
@@ -156,7 +156,7 @@ impl SlotsByCell {
             self.slots[*next as usize] = slot;
             *next += 1;
         }
-        // Every start has become the next one's.
+        // Each start has become that of the next cell.
         self.starts.rotate_right(1);
         self.starts[0] = 0;
     }

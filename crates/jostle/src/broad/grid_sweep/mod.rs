@@ -1,46 +1,46 @@
 //! `grid-sweep`: a two-dimensional grid across the sweep axis, and a sweep in each column
 //! (Loi, *Fast GPU-based Collision Detection*, 2010, §6.1; the grid after Le Grand, *Broad-Phase
 //! Collision Detection with CUDA*, 2007, the sweep after Liu, Harada, Lee and Kim, *Real-time
-//! Collision Culling of a Million Bodies on Graphics Processing Units*, 2010). Everything is done
-//! anew in each update; nothing rests on boxes moving little. Only boxes that are still by their
-//! filter stay in order from one update to the next (`rest.rs`).
+//! Collision Culling of a Million Bodies on Graphics Processing Units*, 2010). Every update starts
+//! from scratch and does not rely on boxes moving little. Only boxes that are still by their filter
+//! stay in order from one update to the next (`rest.rs`).
 //!
 //! ```text
-//! plan     from a sample: the sweep axis, and columns a few boxes wide across it
-//! deal     for each share of the boxes: count the columns each box touches, prefix sum, fill
-//! sweep    for each column: order its boxes along the axis, test each against those behind it
-//!          that begin before it ends
+//! plan        from a sample: the sweep axis, and columns a few boxes wide across it
+//! distribute  for each share of the boxes: count the columns each box touches, prefix sum, fill
+//! sweep       for each column: order its boxes along the axis, test each against those behind it
+//!             that begin before it ends
 //! ```
 //!
-//! A box that straddles a border goes to each column it touches. A pair belongs to the column
-//! that holds the larger of the two lower corners, on either axis: in any later column both boxes
-//! have begun before, which each entry knows of itself by a mark, and boxes with a common mark
-//! do not pair. That is decided on cell numbers, and the map from coordinates to cells never
-//! descends, so every pair is found once whatever the rounding.
+//! A box that straddles a border goes to each column it touches. A pair belongs to the column that
+//! holds the larger of the two lower corners, on either axis: in any later column both boxes have
+//! begun before, which each entry records as a mark, and boxes with a common mark do not pair. That
+//! is decided on cell numbers, and the map from coordinates to cells never decreases, so every pair
+//! is found once whatever the rounding.
 //!
 //! Time O(n + tests) for boxes that spread evenly: about seven tests a box at density 0.05 and
-//! seventeen at 0.35; with still boxes, in what is not still. Nothing changed: constant. Memory
-//! 45 to 60 bytes a box, up to 95 with still boxes. Boxes that crowd in few columns or are longer
-//! than the world take more, but never more than four entries of 32 bytes a box at each of four
-//! divisions: the columns are made wider when the entries run out.
+//! seventeen at 0.35; with still boxes, in those that are not still. If nothing changed: constant.
+//! Memory 45 to 60 bytes a box, up to 95 with still boxes. Boxes that crowd in few columns or are
+//! longer than the world take more, but never more than four entries of 32 bytes a box at each of
+//! four divisions: the columns are made wider when the entries run out.
 //!
 //! Choose it when most boxes move, or when those that do not are known to be still; from a few
-//! hundred boxes on, whatever their sizes. Not where a few of many boxes move that may all pair:
-//! there an algorithm is better that keeps its structure and reports changes only.
+//! hundred boxes on, whatever their sizes. Not when a few of many boxes move that may all pair:
+//! then an algorithm is better that keeps its structure and reports changes only.
 //!
 //! # Departures from the paper
 //!
 //! 1. The axis is the one with the least estimated cost, from the spread and the extents of a
-//!    sample (`plan.rs`), instead of the one with the largest variance: the same where all axes
-//!    are alike, and right for plates and needles too. The number of columns comes from the same
+//!    sample (`plan.rs`), instead of the one with the largest variance: the same if all axes are
+//!    alike, and right for plates and needles too. The number of columns comes from the same
 //!    estimate, not from the number of boxes alone.
 //! 2. Columns are not put one behind the other on the axis and sorted together; each is ordered
 //!    on its own while it is in the cache, and by one counting pass instead of a sort (`order.rs`).
 //! 3. There is no bound on the pairs of a box.
-//! 4. Large boxes are entries in every column they touch; the sweep meets from there mostly
-//!    boxes that they overlap. Columns in which the boxes crowd are divided again (`strip.rs`).
-//! 5. Filters: the boxes of a column are ordered group after group ([`Groups`]), and only groups
-//!    that can pair are swept against each other. Without filters nothing of this is done.
+//! 4. Large boxes are entries in every column they touch; there the sweep meets mostly boxes that
+//!    they overlap. Columns in which the boxes crowd are divided again (`strip.rs`).
+//! 5. Filters: the boxes of a column are ordered by group (`shared/groups.rs`), and only groups
+//!    that can pair are swept against each other. Without filters none of this is done.
 //!
 //! # What was tried
 //!
@@ -48,8 +48,8 @@
 //! above 1 is slower. The 1.9, 1.3, 1.12 and 3.1 compare builds in separate runs and are rough.
 //!
 //! - Counting and filling the up to four columns of a box without branches, but straight into the
-//!   counters: 1.9. The four counters are the same or not at random, and the processor guesses
-//!   wrong which loads depend on the stores before. Tickets (`share.rs`) need no such guess.
+//!   counters: 1.9. The four counters coincide at random, and the processor mispredicts which loads
+//!   depend on earlier stores. Tickets (`share.rs`) need no such prediction.
 //! - Shares of twice the size, which do not fit the second cache: 1.05 to 1.2. With these, turning
 //!   the boxes to sweep order while filling and writing to memory that had not been read before:
 //!   1.3.
@@ -57,7 +57,7 @@
 //! - Eight lanes instead of sixteen: 1.0, and 1.09 at density 0.35. One lane: 2.1 and 3.9.
 //! - Columns with 1.5 times or two thirds of the area, buckets of a whole or a quarter box: 1.0 to
 //!   1.03. The optimum is flat.
-//! - Ordering still boxes anew in each update, a tenth moving: 3.1 for the whole update.
+//! - Ordering still boxes again in each update, a tenth moving: 3.1 for the whole update.
 
 mod order;
 mod plan;
@@ -82,7 +82,7 @@ use crate::par::Workers;
 use crate::simd::Level;
 use crate::stats::{StageClock, Stats};
 
-use plan::{Plan, Survey};
+use plan::{ColumnPlan, Survey};
 use rest::Rest;
 use share::{Overfull, Share, Ticket};
 use strip::{Frame, Strip};
@@ -90,13 +90,13 @@ use strip::{Frame, Strip};
 /// Boxes in one share: their entries fit the second cache.
 const SHARE: usize = 16 * 1024;
 
-/// Tasks for each worker in the sweep, so that idle ones find something left to do.
+/// Tasks for each worker in the sweep, so that idle ones find something to do.
 const TASKS: usize = 4;
 
 /// A box in a column.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(32))]
-struct Entry {
+struct ColumnEntry {
     aabb: Aabb,
     id: u32,
     /// Bit 0: the box begins before this row of columns; bit 1: before this column of its row.
@@ -116,13 +116,13 @@ pub struct GridSweep {
     level: Level,
     follower: Follower,
     survey: Survey,
-    plan: Plan,
+    plan: ColumnPlan,
     groups: Groups,
     rest: Rest,
-    /// The slots that are dealt, where these are not all.
+    /// The slots to distribute, unless these are all.
     listed: Vec<u32>,
     shares: Vec<Share>,
-    /// The tickets of the share that each worker deals.
+    /// The tickets of the share that each worker distributes.
     tickets: Vec<Vec<Ticket>>,
     strips: Vec<TaskState<Strip>>,
     /// The columns of each task of the sweep.
@@ -138,7 +138,7 @@ impl GridSweep {
             level: Level::current(),
             follower: Follower::default(),
             survey: Survey::default(),
-            plan: Plan::single(0),
+            plan: ColumnPlan::single(0),
             groups: Groups::default(),
             rest: Rest::default(),
             listed: Vec::new(),
@@ -150,45 +150,45 @@ impl GridSweep {
         }
     }
 
-    /// Makes a plan and deals all boxes, or those in the list; if the columns turn out too narrow,
-    /// to wider ones.
-    fn deal(&mut self, boxes: &Boxes, listed: bool) {
+    /// Makes a plan and distributes all boxes, or those in the list, to its columns; if they turn
+    /// out too narrow, to wider ones.
+    fn distribute(&mut self, boxes: &Boxes, listed: bool) {
         let aabbs = boxes.aabbs();
         self.survey.look(aabbs.len(), |slot| aabbs[slot]);
         let mut most = most_columns(boxes.len());
         loop {
             self.plan = self.survey.plan(boxes.len(), most);
-            if self.deal_shares(aabbs, listed).is_ok() {
+            if self.distribute_shares(aabbs, listed).is_ok() {
                 return;
             }
             most = self.plan.columns() as f64 / 4.0;
         }
     }
 
-    /// Deals only the boxes that are not still, having dealt and ordered the still ones if that
-    /// is not done yet. False where it cannot be done with one plan.
-    fn deal_movers(&mut self, boxes: &Boxes) -> bool {
+    /// Distributes only the boxes that are not still, and before that orders the still ones if they
+    /// are not. Returns false if it cannot be done with one plan.
+    fn distribute_movers(&mut self, boxes: &Boxes) -> bool {
         if self.rest.columns().is_none() {
             self.rest.list_still(boxes, &mut self.listed);
-            self.deal(boxes, true);
+            self.distribute(boxes, true);
             self.rest.build(&self.workers, &self.plan, &self.groups, &self.shares);
         }
         self.rest.list_movers(boxes, &mut self.listed);
-        self.deal_shares(boxes.aabbs(), true).is_ok()
+        self.distribute_shares(boxes.aabbs(), true).is_ok()
     }
 
-    fn deal_shares(&mut self, aabbs: &[Aabb], listed: bool) -> Result<(), Overfull> {
+    fn distribute_shares(&mut self, aabbs: &[Aabb], listed: bool) -> Result<(), Overfull> {
         if !listed {
-            return self.deal_each(aabbs, aabbs.len(), |number| number as u32);
+            return self.distribute_each(aabbs, aabbs.len(), |number| number as u32);
         }
         let list = std::mem::take(&mut self.listed);
-        let dealt = self.deal_each(aabbs, list.len(), |number| list[number]);
+        let distributed = self.distribute_each(aabbs, list.len(), |number| list[number]);
         self.listed = list;
-        dealt
+        distributed
     }
 
-    /// Deals `count` boxes, given by their slots, share by share.
-    fn deal_each(
+    /// Distributes `count` boxes, given by their slots, share by share.
+    fn distribute_each(
         &mut self,
         aabbs: &[Aabb],
         count: usize,
@@ -197,7 +197,7 @@ impl GridSweep {
         let plan = &self.plan;
         let shares = count.div_ceil(SHARE).max(1);
         self.shares.resize_with(shares, Share::default);
-        // Several runs for each worker: one that is held up leaves the rest to the others.
+        // Several runs for each worker, so that one that is held up leaves the rest to the others.
         let runs = if self.workers.count() == 1 { 1 } else { self.workers.count() * TASKS };
         let each = shares.div_ceil(runs);
         self.tickets.resize_with(shares.div_ceil(each), Vec::new);
@@ -208,9 +208,9 @@ impl GridSweep {
             let get = |place: usize| {
                 let id = slot(first + place);
                 let aabb = aabbs[id as usize];
-                (aabb.min[0] <= aabb.max[0]).then_some(Entry { aabb, id, marks: 0 })
+                (aabb.min[0] <= aabb.max[0]).then_some(ColumnEntry { aabb, id, marks: 0 })
             };
-            if share.deal(plan, SHARE.min(count - first), get, tickets).is_err() {
+            if share.distribute(plan, SHARE.min(count - first), get, tickets).is_err() {
                 full.store(true, Ordering::Relaxed);
             }
         });
@@ -274,11 +274,11 @@ impl BroadPhase for GridSweep {
             return Ok(Report::Delta);
         }
         self.groups.follow(boxes, continues);
-        if !(self.rest.follow(boxes, continues) && self.deal_movers(boxes)) {
+        if !(self.rest.follow(boxes, continues) && self.distribute_movers(boxes)) {
             self.rest.drop_columns();
-            self.deal(boxes, false);
+            self.distribute(boxes, false);
         }
-        self.clock.end("deal");
+        self.clock.end("distribute");
         self.cut();
         self.sweep(boxes, found)?;
         self.clock.end("sweep");
@@ -290,7 +290,7 @@ impl BroadPhase for GridSweep {
     fn validate(&self, boxes: &Boxes) {
         let (columns, in_row) = (self.plan.columns(), self.plan.columns_in_row());
         let mut homes = vec![0u32; boxes.slots()];
-        let mut check = |column: usize, entry: &Entry| {
+        let mut check = |column: usize, entry: &ColumnEntry| {
             let span = self.plan.span_of(&entry.aabb);
             assert!(span.touches(column, in_row), "box {} is in a wrong column", entry.id);
             assert_eq!(entry.marks, span.marks(column, in_row), "marks of box {}", entry.id);

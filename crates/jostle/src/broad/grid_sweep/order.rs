@@ -1,12 +1,13 @@
 //! Two ways to put the entries of a column in order along the sweep axis, group after group.
 //!
-//! An order answers where the boxes of a group stand that begin at, or after, a coordinate. Both
-//! are coarse or fine views of the same thing: a key that never descends with the coordinate.
+//! An order tells the places of the boxes of a group that begin at, or after, a coordinate. Both
+//! are views of the same thing, one coarse and one fine: a key that never decreases as the
+//! coordinate grows.
 
 use std::ops::Range;
 
-use super::Entry;
-use super::plan::{Plan, Scale};
+use super::ColumnEntry;
+use super::plan::{ColumnPlan, Scale};
 use crate::aabb::Aabb;
 use crate::broad::shared::groups::Groups;
 use crate::simd::column::{Column, Slots};
@@ -21,7 +22,7 @@ pub(super) trait Order {
     fn after(&self, column: &Column, group: usize, coordinate: f32) -> u32;
 }
 
-/// The key is the number of a bucket. Linear time, and exact enough where boxes spread evenly.
+/// The key is the number of a bucket. Linear time, and exact enough if boxes spread evenly.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     scale: Scale,
@@ -39,11 +40,11 @@ impl Default for Buckets {
 
 impl Buckets {
     /// Writes the entries to the column in the order of their buckets. The keys are scratch.
-    pub fn deal(
+    pub fn fill(
         &mut self,
-        plan: &Plan,
+        plan: &ColumnPlan,
         groups: &Groups,
-        entries: &[Entry],
+        entries: &[ColumnEntry],
         keys: &mut Vec<u32>,
         column: &mut Column,
     ) {
@@ -72,8 +73,8 @@ impl Buckets {
     #[inline(always)]
     fn count_keys(
         &mut self,
-        plan: &Plan,
-        entries: &[Entry],
+        plan: &ColumnPlan,
+        entries: &[ColumnEntry],
         keys: &mut [u32],
         first: impl Fn(u32) -> u32,
     ) {
@@ -136,7 +137,7 @@ impl Order for Buckets {
     }
 }
 
-/// The key is the lower bound itself. For boxes that crowd where buckets are too coarse.
+/// The key is the lower bound itself. For boxes that crowd so much that buckets are too coarse.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sorted {
     /// Where each group ends.
@@ -147,15 +148,16 @@ pub(super) struct Sorted {
 
 impl Sorted {
     /// Sorts the entries and writes them to the column.
-    pub fn deal(
+    pub fn fill(
         &mut self,
         axis: usize,
         groups: &Groups,
-        entries: &mut [Entry],
+        entries: &mut [ColumnEntry],
         column: &mut Column,
     ) {
-        let key =
-            |entry: &Entry| (groups.of(entry.id as usize), entry.aabb.min[axis] + 0.0, entry.id);
+        let key = |entry: &ColumnEntry| {
+            (groups.of(entry.id as usize), entry.aabb.min[axis] + 0.0, entry.id)
+        };
         entries.sort_unstable_by(|one, other| {
             let (one, other) = (key(one), key(other));
             one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then(one.2.cmp(&other.2))
@@ -197,8 +199,8 @@ fn turned(axis: usize, mut slots: Slots<'_>) -> Slots<'_> {
     slots
 }
 
-/// Writes each entry to the next place of its bucket. Afterwards `next` holds the ends.
-fn scatter(slots: Slots<'_>, entries: &[Entry], keys: &[u32], next: &mut [u32]) {
+/// Writes each entry to the next place of its bucket. Afterwards `next` holds where buckets end.
+fn scatter(slots: Slots<'_>, entries: &[ColumnEntry], keys: &[u32], next: &mut [u32]) {
     let len = entries.len();
     // Slices of one length, so that one check of the place serves for all.
     let [low0, low1, low2] = slots.low.map(|bounds| &mut bounds[..len]);

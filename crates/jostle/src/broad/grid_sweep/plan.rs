@@ -1,9 +1,9 @@
-//! The plan of an update: which axis is swept, and how many columns stand across it.
+//! The plan of an update: which axis is swept, and how many columns there are across it.
 //!
-//! A sample of the boxes gives the range of the lower corners on each axis and the moments of
-//! the extents; from these the cost of every choice of axis and number of columns is estimated
-//! and the cheapest taken. The plan decides speed only: a [`Scale`] never descends, whatever its
-//! numbers, and that is all that the exactness of the result rests on.
+//! A sample of the boxes gives the range of the lower corners on each axis and the moments of the
+//! extents; from these the cost of every choice of axis and number of columns is estimated and the
+//! cheapest is taken. The plan affects speed only: a [`Scale`] never decreases, whatever its
+//! numbers, and the result is exact because of that alone.
 
 use crate::aabb::Aabb;
 
@@ -19,7 +19,7 @@ const MOST_CELLS: f64 = 32768.0;
 /// The most buckets along the sweep axis: their counters fit the first cache.
 const MOST_BUCKETS: f64 = 4096.0;
 
-/// The cost of sweeping a column as it is, in the measure of [`Plan::cost`].
+/// The cost of sweeping a column as it is, in the measure of [`ColumnPlan::cost`].
 pub(super) fn cost_of_tests(tests: u64) -> f64 {
     tests as f64 * COST_TEST
 }
@@ -29,8 +29,8 @@ const COST_ENTRY: f64 = 20.0;
 const COST_TEST: f64 = 0.7;
 const COST_COLUMN: f64 = 200.0;
 
-/// Maps coordinates of one axis to cells. Every step of the computation rounds to nearest and
-/// so never descends; coordinates outside the range fall into the first or last cell.
+/// Maps coordinates of one axis to cells. Every step of the computation rounds to nearest and so
+/// never decreases; coordinates outside the range fall into the first or last cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     origin: f32,
@@ -42,7 +42,7 @@ impl Scale {
     /// One cell for everything.
     pub const ONE: Scale = Scale { origin: 0.0, per_unit: 1.0, last: 0.0 };
 
-    /// `cells` equal cells over a range; one cell for everything where the range is empty.
+    /// `cells` equal cells over a range; one cell for everything if the range is empty.
     fn new(low: f64, spread: f64, cells: f64) -> Scale {
         if cells <= 1.0 || spread <= 0.0 {
             return Scale::ONE;
@@ -59,7 +59,7 @@ impl Scale {
         /// Adding this leaves the rounded number in the low bits of the sum.
         const ROUNDER: f32 = 8_388_608.0;
         let place = (coordinate - self.origin) * self.per_unit;
-        // Not `clamp`: each of these is one instruction, and what is no number becomes zero.
+        // Not `clamp`: each of these is one instruction, and NaN becomes zero.
         let place = if place > 0.0 { place } else { 0.0 };
         let place = if place < self.last { place } else { self.last };
         (place + ROUNDER).to_bits() - ROUNDER.to_bits()
@@ -85,7 +85,7 @@ impl Span {
         u32::from(row > self.from[0] as usize) | u32::from(place > self.from[1] as usize) << 1
     }
 
-    /// Whether the box touches a column.
+    /// Returns true if the box touches a column.
     pub fn touches(&self, column: usize, in_row: usize) -> bool {
         let within = |axis: usize, cell: usize| {
             (self.from[axis] as usize..=self.to[axis] as usize).contains(&cell)
@@ -96,7 +96,7 @@ impl Span {
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct ColumnPlan {
     /// The axis that is swept; the columns stand across the two that follow it in turn.
     pub axis: usize,
     /// Cells across the sweep axis.
@@ -107,10 +107,10 @@ pub(super) struct Plan {
     pub cost: f64,
 }
 
-impl Plan {
+impl ColumnPlan {
     /// Everything in one column.
-    pub const fn single(axis: usize) -> Plan {
-        Plan { axis, across: [Scale::ONE; 2], along: Scale::ONE, cost: f64::INFINITY }
+    pub const fn single(axis: usize) -> ColumnPlan {
+        ColumnPlan { axis, across: [Scale::ONE; 2], along: Scale::ONE, cost: f64::INFINITY }
     }
 
     /// Number of columns.
@@ -180,8 +180,8 @@ impl Survey {
         self.measure_extents();
     }
 
-    /// Where the lower corners lie, without outliers: the range between two quantiles, widened
-    /// a little, but not beyond the sample.
+    /// The range of the lower corners without outliers: between two quantiles, widened a little,
+    /// but not beyond the sample.
     fn range(&mut self, axis: usize) -> Range {
         self.corners.clear();
         self.corners.extend(self.sample.iter().map(|aabb| finite(aabb.min[axis])));
@@ -224,13 +224,13 @@ impl Survey {
     }
 
     /// The cheapest plan for `count` boxes with at most `most` columns, over all axes.
-    pub fn plan(&self, count: usize, most: f64) -> Plan {
+    pub fn plan(&self, count: usize, most: f64) -> ColumnPlan {
         let plans = (0..3).map(|axis| self.plan_along(axis, count, most));
         plans.min_by(|one, other| one.cost.total_cmp(&other.cost)).expect("three axes")
     }
 
     /// The cheapest plan that sweeps along `axis`.
-    pub fn plan_along(&self, axis: usize, count: usize, most: f64) -> Plan {
+    pub fn plan_along(&self, axis: usize, count: usize, most: f64) -> ColumnPlan {
         let mut best = (f64::INFINITY, [1.0; 2], 1.0);
         let mut columns = 1.0;
         while columns <= most.max(1.0) {
@@ -244,13 +244,13 @@ impl Survey {
         self.build(axis, best.0, best.1, best.2)
     }
 
-    fn build(&self, axis: usize, cost: f64, cells: [f64; 2], entries: f64) -> Plan {
+    fn build(&self, axis: usize, cost: f64, cells: [f64; 2], entries: f64) -> ColumnPlan {
         let scale = |axis: usize, cells: f64| {
             Scale::new(self.ranges[axis].low, self.ranges[axis].spread, cells)
         };
         // Buckets half a box long; more of them than twice the entries would mostly be empty.
         let buckets = (2.0 / self.moments[1 << axis]).min(2.0 * entries).clamp(1.0, MOST_BUCKETS);
-        Plan {
+        ColumnPlan {
             axis,
             across: [scale((axis + 1) % 3, cells[0]), scale((axis + 2) % 3, cells[1])],
             along: scale(axis, buckets.ceil()),
@@ -258,8 +258,8 @@ impl Survey {
         }
     }
 
-    /// Divides a number of columns among the two axes so that few boxes straddle: the cells are
-    /// to the boxes' extents on one axis what they are on the other.
+    /// Divides a number of columns among the two axes so that few boxes straddle: the ratio of
+    /// cells to the boxes' extents is the same on both.
     fn cells(&self, axis: usize, columns: f64) -> [f64; 2] {
         let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
         let flat = |axis: usize| self.ranges[axis].spread <= 0.0;

@@ -1,13 +1,13 @@
-//! Still boxes, kept in order between updates.
+//! Still boxes, which stay in order between updates.
 //!
-//! Boxes whose filter says still never pair with each other. As long as none of them changes,
-//! their part of every column stays as it is, and an update deals, orders and sweeps only the
-//! others: its cost follows what can move. A change among the still ones drops all of it, and
-//! the next update without such a change builds it anew.
+//! Boxes whose filter says still never pair with each other. As long as none of them changes, their
+//! part of every column stays as it is, and an update distributes, orders and sweeps only the
+//! others: its cost follows what can move. A change among the still ones drops all of it, and the
+//! next update without such a change rebuilds it.
 
-use super::Entry;
+use super::ColumnEntry;
 use super::order::Buckets;
-use super::plan::Plan;
+use super::plan::ColumnPlan;
 use super::share::Share;
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
@@ -29,11 +29,11 @@ pub(super) struct RestColumn {
 
 impl RestColumn {
     /// Appends the boxes as entries.
-    pub fn read(&self, axis: usize, entries: &mut Vec<Entry>) {
+    pub fn read(&self, axis: usize, entries: &mut Vec<ColumnEntry>) {
         let column = &self.column;
         // The column's first axis is the swept one.
         let turned = |k: usize| (k + 3 - axis) % 3;
-        entries.extend((0..column.len()).map(|place| Entry {
+        entries.extend((0..column.len()).map(|place| ColumnEntry {
             aabb: Aabb {
                 min: std::array::from_fn(|k| column.low(turned(k))[place]),
                 max: std::array::from_fn(|k| column.high(turned(k))[place]),
@@ -47,10 +47,10 @@ impl RestColumn {
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rest {
-    /// Whether the box of a slot is still, as of the last update.
+    /// True if the box of a slot is still, as of the last update.
     still: Vec<bool>,
     count: usize,
-    /// False where boxes have joined or left the movers since they were listed.
+    /// False if boxes have joined or left the movers since they were listed.
     movers_known: bool,
     columns: Vec<RestColumn>,
     built: bool,
@@ -59,8 +59,8 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Follows the changes. True where the still boxes are as in the last update and enough to
-    /// be kept apart.
+    /// Follows the changes. Returns true if the still boxes are those of the last update and enough
+    /// of them to be kept apart.
     pub fn follow(&mut self, boxes: &Boxes, continues: bool) -> bool {
         if !boxes.has_filters() {
             *self = Rest::default();
@@ -72,7 +72,7 @@ impl Rest {
         quiet && self.count >= FEW && self.count >= boxes.len() / 4
     }
 
-    /// False: nothing is known of the update before.
+    /// Returns false: nothing is known of the previous update.
     fn look_at_all(&mut self, boxes: &Boxes) -> bool {
         self.still.clear();
         self.still.extend(boxes.filters().iter().map(|filter| filter.still));
@@ -81,7 +81,7 @@ impl Rest {
         false
     }
 
-    /// False where a still box has changed, or one has become still or ceased to be.
+    /// Returns false if a still box has changed, or one has become still or ceased to be.
     fn follow_changes(&mut self, boxes: &Boxes) -> bool {
         let changes = boxes.changes();
         self.still.resize(boxes.slots(), false);
@@ -114,7 +114,7 @@ impl Rest {
         }
     }
 
-    /// The columns of still boxes, where they are in force.
+    /// The columns of still boxes, if they are in use.
     pub fn columns(&self) -> Option<&[RestColumn]> {
         self.built.then_some(&self.columns)
     }
@@ -124,15 +124,21 @@ impl Rest {
         self.built = false;
     }
 
-    /// Takes note of an update's tests. Columns that were made for a world of another shape are
+    /// Notes the tests of an update. Columns that were made for a world of another shape are
     /// dropped.
     pub fn note_tests(&mut self, tests: u64, boxes: usize) {
         let first = *self.tests_at_first.get_or_insert(tests);
         self.built &= tests <= 4 * first + 4 * boxes as u64;
     }
 
-    /// Orders the still boxes, which have been dealt to shares, column by column.
-    pub fn build(&mut self, workers: &Workers, plan: &Plan, groups: &Groups, shares: &[Share]) {
+    /// Orders the still boxes, which have been distributed in shares, column by column.
+    pub fn build(
+        &mut self,
+        workers: &Workers,
+        plan: &ColumnPlan,
+        groups: &Groups,
+        shares: &[Share],
+    ) {
         self.columns.resize_with(plan.columns(), RestColumn::default);
         let run = plan.columns().div_ceil(4 * workers.count());
         workers.for_each_chunk(&mut self.columns, run, |number, columns| {
@@ -142,7 +148,7 @@ impl Rest {
                 for share in shares {
                     entries.extend_from_slice(share.columns(number * run + place).0);
                 }
-                rest.buckets.deal(plan, groups, &entries, &mut keys, &mut rest.column);
+                rest.buckets.fill(plan, groups, &entries, &mut keys, &mut rest.column);
                 rest.reach = rest.buckets.longest(&rest.column);
             }
         });

@@ -10,7 +10,7 @@ use crate::pair::{Lane, LimitReached, Pair};
 use crate::simd::Level;
 use crate::simd::column::{Column, PADDING};
 
-/// How many pairs may be found between two looks at the limit.
+/// How many pairs may be found between two checks of the limit.
 const BLOCK: u64 = (Lane::MAX_ROOM - PADDING) as u64;
 
 /// See the [module](self).
@@ -24,7 +24,7 @@ pub(super) struct Runs {
 /// Which boxes of another order a box meets.
 #[derive(Clone, Copy)]
 pub(super) enum Across {
-    /// Those that begin in its bucket or behind, or so many buckets before.
+    /// Those that begin in its bucket or behind, or at most this many buckets before.
     FromBefore(u32),
     /// Those that begin behind its bucket.
     Behind,
@@ -114,8 +114,7 @@ impl Runs {
     }
 
     /// Tests the boxes of a column against their runs in another, which may be the same, in
-    /// blocks so small that a look at the limit between them suffices. Returns the number of
-    /// tests.
+    /// blocks so small that checking the limit between them suffices. Returns the number of tests.
     pub fn test(
         &mut self,
         column: &Column,

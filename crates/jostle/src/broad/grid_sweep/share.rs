@@ -1,27 +1,27 @@
-//! A share of the boxes, dealt to the columns.
+//! A share of the boxes, distributed to the columns.
 //!
-//! Each worker deals its shares on its own, into memory of its own: nothing is shared and
+//! Each worker distributes its shares on its own, into memory of its own: nothing is shared and
 //! nothing depends on how many workers there are. A share is small enough for the second cache,
 //! so that the boxes come from memory once and the scattered writes never leave the cache.
 //!
-//! Whether a box straddles a border between columns cannot be predicted, so nothing branches on
-//! it: four tickets are written for every box, one for each column it may touch, and those that
-//! are void are written over by the next. What follows reads tickets only.
+//! It is unpredictable which boxes straddle a border between columns, so nothing branches on it:
+//! four tickets are written for every box, one for each column it may touch, and those that are
+//! void are overwritten by the next. What follows reads tickets only.
 
-use super::Entry;
-use super::plan::{Plan, Span};
+use super::ColumnEntry;
+use super::plan::{ColumnPlan, Span};
 
 /// A share may have this many entries a box; beyond that the columns are too narrow.
 const MOST_ENTRIES: usize = 4;
 
-/// Places for marks beside the number of a box in a ticket.
+/// Bits for marks below the number of a box in a ticket.
 const MARK_BITS: u32 = 2;
 
 /// The columns are too narrow for the boxes: the share ran out of room.
 #[derive(Clone, Debug)]
 pub(super) struct Overfull;
 
-/// A box is to go to a column.
+/// Sends a box to a column.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ticket {
     column: u32,
@@ -35,7 +35,7 @@ pub(super) struct Share {
     /// Where each column ends in `entries`.
     ends: Vec<u32>,
     /// The entries, column after column.
-    entries: Vec<Entry>,
+    entries: Vec<ColumnEntry>,
     total: usize,
     /// Boxes that touch more columns than neighbours.
     wide: usize,
@@ -44,14 +44,14 @@ pub(super) struct Share {
 impl Share {
     /// The entries of a column, and those of the next one.
     #[inline]
-    pub fn columns(&self, column: usize) -> (&[Entry], &[Entry]) {
+    pub fn columns(&self, column: usize) -> (&[ColumnEntry], &[ColumnEntry]) {
         let (begin, end) = (self.len_before(column), self.ends[column] as usize);
         let next = self.ends.get(column + 1).map_or(end, |&next| next as usize);
         (&self.entries[begin..end], &self.entries[end..next])
     }
 
     /// Every entry with its column.
-    pub fn entries(&self, columns: usize) -> impl Iterator<Item = (usize, &Entry)> {
+    pub fn entries(&self, columns: usize) -> impl Iterator<Item = (usize, &ColumnEntry)> {
         let each = move |column| self.columns(column).0.iter().map(move |entry| (column, entry));
         (0..columns).flat_map(each)
     }
@@ -74,15 +74,15 @@ impl Share {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        self.ends.capacity() * size_of::<u32>() + self.entries.capacity() * size_of::<Entry>()
+        self.ends.capacity() * size_of::<u32>() + self.entries.capacity() * size_of::<ColumnEntry>()
     }
 
-    /// Deals `count` boxes, of which some may be missing, to the columns of a plan.
-    pub fn deal(
+    /// Distributes `count` boxes, of which some may be missing, to the columns of a plan.
+    pub fn distribute(
         &mut self,
-        plan: &Plan,
+        plan: &ColumnPlan,
         count: usize,
-        get: impl Fn(usize) -> Option<Entry>,
+        get: impl Fn(usize) -> Option<ColumnEntry>,
         tickets: &mut Vec<Ticket>,
     ) -> Result<(), Overfull> {
         let most = count * MOST_ENTRIES + plan.columns() + MOST_ENTRIES;
@@ -100,7 +100,7 @@ impl Share {
         };
         self.count(plan, &tickets[..issued]);
         if self.entries.len() < issued {
-            self.entries.resize(issued + issued / 16, Entry::default());
+            self.entries.resize(issued + issued / 16, ColumnEntry::default());
         }
         self.total = issued;
         touch(&self.entries[..issued]);
@@ -111,9 +111,9 @@ impl Share {
     /// Writes the tickets of all boxes and returns their number.
     fn issue<const AXIS: usize>(
         &mut self,
-        plan: &Plan,
+        plan: &ColumnPlan,
         count: usize,
-        get: &impl Fn(usize) -> Option<Entry>,
+        get: &impl Fn(usize) -> Option<ColumnEntry>,
         tickets: &mut [Ticket],
     ) -> Result<usize, Overfull> {
         let stride = plan.across[1].cells();
@@ -131,7 +131,7 @@ impl Share {
             let first = span.from[0] * stride + span.from[1];
             let item = (number as u32) << MARK_BITS;
             let four: &mut [Ticket; 4] = tickets[issued..].first_chunk_mut().ok_or(Overfull)?;
-            // Written in such an order that a void one is always written over.
+            // Written in such an order that a void one is always overwritten.
             four[0] = Ticket { column: first, item };
             four[1] = Ticket { column: first + 1, item: item | 2 };
             four[1 + along as usize] = Ticket { column: first + stride, item: item | 1 };
@@ -143,7 +143,7 @@ impl Share {
     }
 
     /// Sets `ends` to where each column begins.
-    fn count(&mut self, plan: &Plan, tickets: &[Ticket]) {
+    fn count(&mut self, plan: &ColumnPlan, tickets: &[Ticket]) {
         self.ends.clear();
         self.ends.resize(plan.columns(), 0);
         for ticket in tickets {
@@ -156,19 +156,19 @@ impl Share {
     }
 
     /// Writes the entries. `ends` holds where each column begins, and afterwards where it ends.
-    fn scatter(&mut self, get: &impl Fn(usize) -> Option<Entry>, tickets: &[Ticket]) {
+    fn scatter(&mut self, get: &impl Fn(usize) -> Option<ColumnEntry>, tickets: &[Ticket]) {
         for ticket in tickets {
             let Some(entry) = get((ticket.item >> MARK_BITS) as usize) else { continue };
             let next = &mut self.ends[ticket.column as usize];
             let marks = entry.marks | ticket.item & ((1 << MARK_BITS) - 1);
-            self.entries[*next as usize] = Entry { marks, ..entry };
+            self.entries[*next as usize] = ColumnEntry { marks, ..entry };
             *next += 1;
         }
     }
 }
 
-/// Reads through memory that is to be written in no order: what lies in a row is fetched ahead.
-fn touch(entries: &[Entry]) {
+/// Reads through memory that will be written in random order: sequential reads are prefetched.
+fn touch(entries: &[ColumnEntry]) {
     let ids = entries.iter().step_by(2).map(|entry| entry.id);
     std::hint::black_box(ids.fold(0, |one, other| one ^ other));
 }

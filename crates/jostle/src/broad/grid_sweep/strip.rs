@@ -1,17 +1,17 @@
 //! One column: its entries are put in order along the sweep axis and swept.
 //!
-//! They are not sorted but dealt to buckets half a box long, in one counting pass: box `i` meets
-//! the boxes behind it up to the end of the bucket in which it ends, and the full test tells the
-//! few that do not overlap on the axis from those that do. Where that gives many tests, because
-//! the boxes of the column crowd in a part of it, the column is divided again by a plan of its
-//! own; where no plan helps, it is sorted.
+//! They are not sorted but put into buckets half a box long, in one counting pass: box `i` meets
+//! the boxes behind it up to the end of the bucket in which it ends, and the full test rejects the
+//! few that do not overlap on the axis. If that gives many tests, because the boxes of the column
+//! crowd in a part of it, the column is divided again by a plan of its own; if no plan helps, it is
+//! sorted.
 
 use super::order::{Buckets, Sorted};
-use super::plan::{Plan, Survey, cost_of_tests};
+use super::plan::{ColumnPlan, Survey, cost_of_tests};
 use super::rest::RestColumn;
 use super::runs::{Across, Runs};
 use super::share::{Share, Ticket};
-use super::{Entry, most_columns};
+use super::{ColumnEntry, most_columns};
 use crate::broad::shared::groups::Groups;
 use crate::filter::Filter;
 use crate::pair::{Lane, LimitReached};
@@ -19,7 +19,7 @@ use crate::simd::Level;
 use crate::simd::column::Column;
 use crate::simd::prefetch::prefetch;
 
-/// A column with more tests an entry than this is looked at again.
+/// A column with more tests per entry than this is reconsidered.
 const MANY_TESTS: u64 = 32;
 
 /// How often a column may be divided again.
@@ -28,12 +28,12 @@ const MOST_DIVISIONS: usize = 4;
 /// What every column of an update is swept with.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a ColumnPlan,
     pub shares: &'a [Share],
-    /// The still boxes of each column, where they are kept apart.
+    /// The still boxes of each column, if they are kept apart.
     pub rest: Option<&'a [RestColumn]>,
     pub groups: &'a Groups,
-    /// The filters by slot, where there are any.
+    /// The filters by slot, if there are any.
     pub filters: Option<&'a [Filter]>,
     pub level: Level,
 }
@@ -41,7 +41,7 @@ pub(super) struct Frame<'a> {
 /// The scratch memory of a worker, and what it counted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Strip {
-    entries: Vec<Entry>,
+    entries: Vec<ColumnEntry>,
     keys: Vec<u32>,
     buckets: Buckets,
     sorted: Sorted,
@@ -70,7 +70,7 @@ impl Strip {
                 + division.share.bytes()
                 + division.strip.bytes()
         });
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.capacity() * size_of::<ColumnEntry>()
             + self.runs.bytes()
             + self.keys.capacity() * size_of::<u32>()
             + self.buckets.bytes()
@@ -101,7 +101,7 @@ impl Strip {
             return Ok(());
         }
         let (entries, keys) = (&self.entries, &mut self.keys);
-        self.buckets.deal(frame.plan, frame.groups, entries, keys, &mut self.column);
+        self.buckets.fill(frame.plan, frame.groups, entries, keys, &mut self.column);
         let tests = self.runs.count(&self.buckets, &self.column, frame.groups);
         if tests <= MANY_TESTS * count as u64 {
             return self.sweep_groups(frame, false, lane);
@@ -109,12 +109,12 @@ impl Strip {
         if let Some(plan) = self.plan_again(frame, tests) {
             return self.sweep_divided(frame, &plan, lane);
         }
-        self.sorted.deal(frame.plan.axis, frame.groups, &mut self.entries, &mut self.column);
+        self.sorted.fill(frame.plan.axis, frame.groups, &mut self.entries, &mut self.column);
         self.sweep_groups(frame, true, lane)
     }
 
     /// Copies the entries of a column from the shares. What follows in each share belongs to the
-    /// next column and is asked for already.
+    /// next column and is prefetched.
     fn gather(&mut self, shares: &[Share], column: usize) {
         self.entries.clear();
         self.entries.reserve(shares.iter().map(|share| share.columns(column).0.len()).sum());
@@ -126,7 +126,7 @@ impl Strip {
     }
 
     /// A plan for this column alone, if it promises much.
-    fn plan_again(&mut self, frame: &Frame<'_>, tests: u64) -> Option<Plan> {
+    fn plan_again(&mut self, frame: &Frame<'_>, tests: u64) -> Option<ColumnPlan> {
         if self.depth == MOST_DIVISIONS {
             return None;
         }
@@ -144,13 +144,13 @@ impl Strip {
     fn sweep_divided(
         &mut self,
         frame: &Frame<'_>,
-        plan: &Plan,
+        plan: &ColumnPlan,
         lane: &mut Lane,
     ) -> Result<(), LimitReached> {
         let division = self.within.as_mut().expect("a plan was made for it");
         let (count, get) = (self.entries.len(), |place: usize| Some(self.entries[place]));
-        if division.share.deal(plan, count, get, &mut division.tickets).is_err() {
-            self.sorted.deal(frame.plan.axis, frame.groups, &mut self.entries, &mut self.column);
+        if division.share.distribute(plan, count, get, &mut division.tickets).is_err() {
+            self.sorted.fill(frame.plan.axis, frame.groups, &mut self.entries, &mut self.column);
             return self.sweep_groups(frame, true, lane);
         }
         let shares = std::slice::from_ref(&division.share);
@@ -182,9 +182,9 @@ impl Strip {
         Ok(())
     }
 
-    /// Finds the pairs of movers with still boxes, and of movers, unless the tests are so many
-    /// that the column had better be taken as a whole: then the still boxes join the entries,
-    /// and the answer is false.
+    /// Finds the pairs of movers with still boxes, and of movers, unless that takes so many tests
+    /// that the column is better treated as a whole: then the still boxes join the entries, and
+    /// this returns false.
     fn sweep_across(
         &mut self,
         frame: &Frame<'_>,
@@ -192,11 +192,11 @@ impl Strip {
         lane: &mut Lane,
     ) -> Result<bool, LimitReached> {
         let groups = frame.groups;
-        self.buckets.deal(frame.plan, groups, &self.entries, &mut self.keys, &mut self.column);
+        self.buckets.fill(frame.plan, groups, &self.entries, &mut self.keys, &mut self.column);
         let movers = (&self.buckets, &self.column);
         let still = (&rest.buckets, &rest.column);
-        // Movers look so far back that no still box is missed; where a long one makes that
-        // costly, both sides look ahead.
+        // Movers look so far back that no still box is missed; if a long one makes that
+        // expensive, both sides look ahead.
         let back = self.entries.len() * rest.reach as usize <= 3 * rest.buckets.count();
         let before = Across::FromBefore(if back { rest.reach } else { 0 });
         let ways = [(movers, still, before), (still, movers, Across::Behind)];

@@ -1,10 +1,10 @@
-//! Where few boxes changed, only they are searched for: among the old boxes for what ended, among
-//! the new ones for what began. The cost follows what changed, not what is there.
+//! If few boxes changed, only they are searched for: among the old boxes for what ended, among
+//! the new ones for what began. The cost follows the changes, not the number of boxes.
 //!
 //! ```text
-//! for each box that moved or went, in the grid as it was:   ended += overlapped then, not now
+//! for each moved or removed box, in the grid as it was:    ended += overlapped then, not now
 //! move them
-//! for each box that moved or came, in the grid as it is:    began += overlaps now, not then
+//! for each moved or inserted box, in the grid as it is:    began += overlaps now, not then
 //! ```
 //!
 //! A pair of two changed boxes is found from both; the one with the smaller id reports it.
@@ -14,22 +14,22 @@ use std::ops::Range;
 use crate::aabb::{Aabb, NO_BOX};
 use crate::boxes::Boxes;
 use crate::broad::hash_grid::grid::Grid;
-use crate::broad::hash_grid::table::{Entry, NONE};
+use crate::broad::hash_grid::table::{GridEntry, NONE};
 use crate::broad::shared::groups::Groups;
 use crate::filter::Filter;
 use crate::id::Slot;
 use crate::pair::{Lane, LimitReached, Pair};
 
-/// Changes are followed one by one where at most one in so many boxes changed.
+/// Changes are followed one by one if at most one box in this many changed.
 const RARELY: usize = 4;
 
-/// Looking into so many blocks of cells costs as much as searching for one box.
+/// Looking into this many blocks of cells costs as much as searching for one box.
 const BLOCKS_PER_BOX: f64 = 16.0;
 
 /// The boxes that changed, as they were: first those that went, then those that moved, then
 /// those that came.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Changed {
+pub(super) struct ChangedBoxes {
     list: Vec<(u32, Aabb)>,
     /// Place in the list by slot; [`NONE`] for boxes that did not change.
     rank: Vec<u32>,
@@ -39,14 +39,14 @@ pub(super) struct Changed {
     pub ended: Vec<Pair>,
 }
 
-impl Changed {
+impl ChangedBoxes {
     pub fn bytes(&self) -> usize {
         self.list.capacity() * size_of::<(u32, Aabb)>()
             + self.rank.capacity() * 4
             + self.ended.capacity() * size_of::<Pair>()
     }
 
-    /// Takes the changed boxes from the grid, which has not followed them yet. False where
+    /// Takes the changed boxes from the grid, which has not followed them yet. Returns false if
     /// searching for all boxes costs less.
     pub fn collect(&mut self, boxes: &Boxes, grid: &Grid) -> bool {
         let changes = boxes.changes();
@@ -107,15 +107,15 @@ impl Changed {
 }
 
 /// A search for the pairs of changed boxes.
-pub(super) struct Search<'a> {
+pub(super) struct ChangedSearch<'a> {
     pub grid: &'a Grid,
     pub groups: &'a Groups,
-    pub changed: &'a Changed,
+    pub changed: &'a ChangedBoxes,
     /// The filters that hold for the pairs searched for.
     pub filters: Option<&'a [Filter]>,
 }
 
-impl Search<'_> {
+impl ChangedSearch<'_> {
     /// Writes the pairs that overlap in the grid as it was and do not in `boxes`, for some of the
     /// boxes that were there before, and counts the tests.
     pub fn ended(
@@ -150,14 +150,14 @@ impl Search<'_> {
         list: &[(u32, Aabb)],
         lane: &mut Lane,
         tests: &mut u64,
-        wanted: impl Fn(&(u32, Aabb), &Entry) -> bool,
+        wanted: impl Fn(&(u32, Aabb), &GridEntry) -> bool,
     ) -> Result<(), LimitReached> {
         let allowed = |one: u32, other: u32| {
             self.filters.is_none_or(|list| list[one as usize].allows(&list[other as usize]))
         };
         for changed in list {
             let slot = changed.0;
-            let mut show = |other: &Entry| {
+            let mut show = |other: &GridEntry| {
                 let ours = slot < other.slot || self.changed.old(other.slot).is_none();
                 match ours && wanted(changed, other) && allowed(slot, other.slot) {
                     true => lane.push(slot, other.slot),

@@ -1,11 +1,11 @@
 //! Boxes too large for any level: infinite ones, and those larger than the spread of the others.
 //!
-//! They are kept apart, sorted along one axis, with the largest upper bound so far beside each:
-//! a box meets those that begin before it ends, from the last backwards, and stops where none
-//! before can reach it any more.
+//! They are kept apart, sorted along one axis, each with the largest upper bound so far: a box
+//! meets those that begin before it ends, from the last backwards, and stops when none of the
+//! remaining ones can reach it.
 
 use crate::aabb::Aabb;
-use crate::broad::hash_grid::table::{Entry, Table};
+use crate::broad::hash_grid::table::{GridEntry, Show, Table};
 use crate::broad::shared::groups::Groups;
 use crate::pair::LimitReached;
 
@@ -27,12 +27,12 @@ pub(super) struct Giants {
 }
 
 impl Giants {
-    pub fn add(&mut self, place: u32, entries: &mut [Entry]) {
+    pub fn add(&mut self, place: u32, entries: &mut [GridEntry]) {
         entries[place as usize].prev = self.places.len() as u32;
         self.places.push(place);
     }
 
-    pub fn take_out(&mut self, place: u32, entries: &mut [Entry]) {
+    pub fn remove(&mut self, place: u32, entries: &mut [GridEntry]) {
         let at = entries[place as usize].prev as usize;
         self.places.swap_remove(at);
         if let Some(&shifted) = self.places.get(at) {
@@ -86,17 +86,14 @@ impl Giants {
     }
 
     /// Shows every giant of the groups in `partners`, a bit each, that overlaps a box.
-    pub fn visit<F>(
+    pub fn visit(
         &self,
         table: &Table,
         aabb: &Aabb,
         partners: u32,
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         let mut rest = self.sorted.as_slice();
         while let Some(first) = rest.first() {
             let (run, later) =

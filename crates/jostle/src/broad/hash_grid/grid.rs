@@ -1,15 +1,15 @@
-//! [`Grid`]: sheets, their table and the giants; boxes come, go and move in O(1).
+//! [`Grid`]: sheets, their table and the giants; boxes are inserted, removed and moved in O(1).
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::broad::hash_grid::giants::Giants;
 use crate::broad::hash_grid::lattice::{Layout, Sheet};
-use crate::broad::hash_grid::table::{Entry, NO_SHEET, NONE, Table};
+use crate::broad::hash_grid::table::{GridEntry, NO_SHEET, NONE, Show, Table};
 use crate::broad::hash_grid::tune::{self, Cells};
 use crate::broad::shared::groups::Groups;
 use crate::pair::LimitReached;
 
-/// A box and all it may be tested against.
+/// The sheets, the table of boxes and the giants.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     pub table: Table,
@@ -46,9 +46,9 @@ impl Default for Grid {
 }
 
 impl Grid {
-    /// Reads all boxes anew.
+    /// Reads all boxes.
     pub fn rebuild(&mut self, boxes: &Boxes, groups: &Groups, cells: Cells) {
-        let entry = |slot: u32| Entry::new(slot, boxes.aabbs()[slot as usize]);
+        let entry = |slot: u32| GridEntry::new(slot, boxes.aabbs()[slot as usize]);
         self.table.entries.clear();
         self.table.entries.reserve_exact(boxes.len());
         self.table.entries.extend(boxes.live_slots().map(|id| entry(id.get())));
@@ -77,9 +77,7 @@ impl Grid {
             self.sheets.extend((0..count).map(|group| Sheet::new(&self.layout, level, group)));
         }
         self.partners.clear();
-        let may_pair = |one: usize, other: usize| u32::from(groups.may_pair(one, other)) << other;
-        let partners = |one: usize| (0..count).fold(0, |bits, other| bits | may_pair(one, other));
-        self.partners.extend((0..count).map(partners));
+        self.partners.extend(groups.partners());
     }
 
     pub fn bytes(&self) -> usize {
@@ -91,10 +89,10 @@ impl Grid {
 
     pub fn insert(&mut self, slot: u32, aabb: Aabb, group: usize) {
         let place = self.free.pop().unwrap_or_else(|| {
-            self.table.entries.push(Entry::new(NONE, aabb));
+            self.table.entries.push(GridEntry::new(NONE, aabb));
             self.table.entries.len() as u32 - 1
         });
-        self.table.entries[place as usize] = Entry::new(slot, aabb);
+        self.table.entries[place as usize] = GridEntry::new(slot, aabb);
         if self.place.len() <= slot as usize {
             self.place.resize(slot as usize + 1, NONE);
         }
@@ -104,8 +102,8 @@ impl Grid {
 
     pub fn remove(&mut self, slot: u32) {
         let place = std::mem::replace(&mut self.place[slot as usize], NONE);
-        self.take_out(place);
-        self.table.entries[place as usize] = Entry::new(NONE, Aabb::default());
+        self.unlink(place);
+        self.table.entries[place as usize] = GridEntry::new(NONE, Aabb::default());
         self.free.push(place);
     }
 
@@ -127,7 +125,7 @@ impl Grid {
                 return;
             }
         }
-        self.take_out(place);
+        self.unlink(place);
         self.table.entries[place as usize].aabb = aabb;
         self.put(place, group);
         self.relinked += 1;
@@ -151,10 +149,10 @@ impl Grid {
         self.table.link(place, number, sheet);
     }
 
-    fn take_out(&mut self, place: u32) {
+    fn unlink(&mut self, place: u32) {
         let number = self.table.entries[place as usize].sheet;
         if number == NO_SHEET {
-            return self.giants.take_out(place, &mut self.table.entries);
+            return self.giants.remove(place, &mut self.table.entries);
         }
         let sheet = &mut self.sheets[number as usize];
         sheet.count -= 1;
@@ -172,16 +170,13 @@ impl Grid {
     /// Shows every box that overlaps the one at a place and is not shown from the other's place:
     /// those later in its own sheet, all of later sheets, and giants.
     #[inline]
-    pub fn later_neighbours<F>(
+    pub fn later_neighbours(
         &self,
         place: u32,
         groups: &Groups,
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         let entry = &self.table.entries[place as usize];
         if entry.sheet == NO_SHEET {
             return self.later_giants(place, groups, tests, show);
@@ -210,19 +205,16 @@ impl Grid {
     }
 
     /// Shows every box that overlaps the one of a slot.
-    pub fn neighbours<F>(
+    pub fn neighbours(
         &self,
         slot: u32,
         groups: &Groups,
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         let entry = &self.table.entries[self.place[slot as usize] as usize];
         let partners = self.partners[groups.of(slot as usize)];
-        let mut show_other = |other: &Entry| match other.slot != slot {
+        let mut show_other = |other: &GridEntry| match other.slot != slot {
             true => show(other),
             false => Ok(()),
         };
@@ -240,22 +232,19 @@ impl Grid {
         self.giants.visit(&self.table, &entry.aabb, partners, tests, &mut show_other)
     }
 
-    fn all_overlapping<F>(
+    fn all_overlapping(
         &self,
         aabb: &Aabb,
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         *tests += self.table.entries.len() as u64;
         let there = self.table.entries.iter().filter(|entry| entry.slot != NONE);
         there.filter(|entry| entry.aabb.overlaps(aabb)).try_for_each(show)
     }
 
     /// Number of blocks of cells in finer sheets that a box touches: what [`Grid::neighbours`]
-    /// costs beyond the usual.
+    /// costs in addition to the usual.
     pub fn blocks_below(&self, aabb: &Aabb) -> f64 {
         let Some(level) = self.layout.level(aabb) else {
             return self.table.entries.len() as f64;
@@ -271,29 +260,26 @@ impl Grid {
     }
 
     /// Giants among themselves, each pair from the box with the smaller id.
-    fn later_giants<F>(
+    fn later_giants(
         &self,
         place: u32,
         groups: &Groups,
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         let entry = &self.table.entries[place as usize];
         if entry.slot == NONE {
             return Ok(());
         }
         let partners = self.partners[groups.of(entry.slot as usize)];
-        let mut show_later = |other: &Entry| match other.slot > entry.slot {
+        let mut show_later = |other: &GridEntry| match other.slot > entry.slot {
             true => show(other),
             false => Ok(()),
         };
         self.giants.visit(&self.table, &entry.aabb, partners, tests, &mut show_later)
     }
 
-    /// Panics where the grid does not hold exactly the boxes.
+    /// Panics if the grid does not hold exactly these boxes.
     pub fn validate(&self, boxes: &Boxes) {
         self.table.validate(&self.sheets);
         let live = boxes.live_slots().filter(|id| {

@@ -125,7 +125,7 @@ impl Sheet {
         }
     }
 
-    /// True where the reach covers a box.
+    /// Returns true if the reach covers a box.
     pub fn covers(&self, aabb: &Aabb) -> bool {
         let beyond = |k: usize| self.scale[k] != 0.0 && extent(aabb, k) > self.reach[k];
         !(0..3).any(beyond)

@@ -1,10 +1,11 @@
-//! `hash-grid`: a hierarchy of hashed uniform grids, after the thesis chapter *Parallel Techniques
-//! for Collision Detection* and Ericson, *Real-Time Collision Detection*, 2005, section 7.2.
+//! `hash-grid`: a hierarchy of hashed uniform grids, after *Parallel Techniques for Collision
+//! Detection*, a thesis chapter whose author and year its text does not give, and Ericson,
+//! *Real-Time Collision Detection*, 2005, section 7.2.
 //!
-//! Levels have cells of doubling size. A box is kept in one cell: that of its lower corner, in
-//! the level whose cells are larger than it. It is tested against the boxes of its own and all
-//! coarser levels, so every pair is met once, from the box in the finer cells. Cells are found by
-//! hashing their coordinates, so empty space costs nothing and the world has no bounds.
+//! Levels have cells of doubling size. A box is in one cell: that of its lower corner, in the level
+//! whose cells are larger than it. It is tested against the boxes of its own and all coarser
+//! levels, so every pair is met once, from the box in the finer cells. Cells are found by hashing
+//! their coordinates, so empty space costs nothing and the world has no bounds.
 //!
 //! ```text
 //! for each box, for its own and each coarser level with boxes:
@@ -18,40 +19,40 @@
 //! even crowd. Insertion, removal and moving are O(1). Memory: 40 bytes a box for the entry, 8 for
 //! its place and the list of changes, 8 to 16 for buckets and bits; with filters 33 more.
 //!
-//! **Choose it** to study grids, and where memory is dear or boxes come and go all the time. It is
+//! **Choose it** to study grids, if memory is scarce, or if boxes come and go all the time. It is
 //! not the fastest: with one thread and 100 000 boxes it takes 5 times as long as `bvh` on `sizes`,
-//! 6 times on `uniform` and on `tenth`, 17 times on `city`; `grid-sweep` wins likewise. Both test
-//! eight boxes at once where this one follows a list, and tests are not what it spends its time
-//! on: about three a box, the rest is finding cells. Long thin boxes that cross each other crowd
-//! in large cells and are tested pair by pair.
+//! 6 times on `uniform` and on `tenth`, 17 times on `city`, and `grid-sweep` beats it likewise
+//! (`jostle bench`). Both test eight boxes at once while this one follows a list, and tests are not
+//! what takes the time: about three a box, the rest is finding cells. Long thin boxes that cross
+//! each other crowd in large cells and are tested pair by pair.
 //!
 //! **Tried.** Comparing each neighbour cell with the own one, to visit it from one side only, and
-//! rounding cell numbers down: together about 1.3 times as slow as leaving out whole blocks and
-//! rounding to the nearest (separate runs). Finest cells for a mean list of 8 or 16 boxes
-//! instead of 4: the same within noise on `sizes` and `uniform`, 1.1 times as slow on
-//! `tenth`; for 32, 1.2 to 1.4 times.
+//! rounding cell numbers down: together about 1.3 times as slow as skipping whole blocks and
+//! rounding to the nearest (separate runs). Finest cells for a mean list of 8 or 16 boxes instead
+//! of 4: the same within noise on `sizes` and `uniform`, 1.1 times as slow on `tenth`; for 32, 1.2
+//! to 1.4 times.
 //!
-//! **Departures from the paper.**
-//! - Three dimensions. The paper looks into the four cells that a box touches and one more to the
+//! **Departures from the chapter.**
+//! - Three dimensions. The chapter looks into the four cells that a box touches and one more to the
 //!   south-west. In general a partner's corner lies up to its level's largest extent before the
 //!   box: all cells of that range are looked into, and borders are decided on cell numbers that
 //!   are monotone in the coordinate (`lattice.rs`).
-//! - The paper's bucket is the sum of the cell's coordinates and level. All cells of a diagonal
-//!   plane collide: in an even crowd of 100 000 a bucket holds 725 cells
-//!   where mixing gives 1.6, for 1356 times the tests and 200 times the time (`jostle reproduce
-//!   grids`). Coordinates are multiplied
-//!   and mixed instead, and cell numbers count from far below zero, so that negative coordinates
-//!   are like others, where the paper mirrors them onto the positive ones.
+//! - The chapter's bucket is the sum of the cell's coordinates and level. All cells of a diagonal
+//!   plane collide: in an even crowd of 100 000 a bucket holds 725 cells, with mixing 1.6; that
+//!   takes 1356 times the tests and 200 times the time (`jostle reproduce grids`). Here coordinates
+//!   are multiplied and mixed, and cell numbers count from far below zero, so that negative
+//!   coordinates are like others; the chapter mirrors them onto the positive ones.
 //! - Most neighbour cells are empty. A bit for each cell of a block of 4 × 4 × 4, in a hashed word,
-//!   tells so for a whole neighbourhood in one or two reads (`table.rs`).
+//!   shows that for a whole neighbourhood in one or two reads (`table.rs`).
 //! - The finest cells are as large as the crowd allows, not as small as the smallest box: fewer
 //!   levels to look into (`tune.rs`). Axes along which boxes do not differ are not cut.
 //! - Boxes larger than the spread of the others, infinite ones among them, are kept apart
 //!   (`giants.rs`) and sorted along an axis.
-//! - Each task writes to a lane of its own, aligned against false sharing as the paper advises;
-//!   tasks are stolen, not dealt, since cells are unlike crowded.
-//! - Filters: each level is a sheet for each of the [`Groups`], and sheets that cannot pair never
-//!   meet.
+//! - Each task writes to a lane of its own, aligned against false sharing as the chapter advises;
+//!   idle workers steal tasks instead of getting fixed shares, because cells are not equally
+//!   crowded.
+//! - Filters: each level is a sheet for each of the groups that filters make (`shared/groups.rs`),
+//!   and sheets that cannot pair never meet.
 
 mod delta;
 mod giants;
@@ -72,18 +73,18 @@ use crate::filter::Filter;
 use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
-use delta::{Changed, Search};
+use delta::{ChangedBoxes, ChangedSearch};
 use grid::Grid;
 pub use lattice::CellHash;
-use table::Entry;
+use table::GridEntry;
 pub use tune::Cells;
 
-/// What the grid does unless told otherwise; the other choices are for experiments.
+/// How the grid works; anything but the defaults is for experiments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Options {
     /// Which cell sizes there are.
     pub cells: Cells,
-    /// How cells are scattered over buckets.
+    /// How cells are hashed to buckets.
     pub hash: CellHash,
 }
 
@@ -97,10 +98,10 @@ pub struct HashGrid {
     options: Options,
     grid: Grid,
     watch: GroupFollower,
-    changed: Changed,
+    changed: ChangedBoxes,
     tasks: Vec<TaskState<()>>,
     follower: Follower,
-    /// Relinks at the last look at the crowding, and what it was after building.
+    /// Relinks at the last check of the crowding, and what it was after building.
     checked: usize,
     built_crowding: f64,
     built_giants: usize,
@@ -121,14 +122,14 @@ impl HashGrid {
         grid
     }
 
-    fn start_anew(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+    fn start_over(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.watch.rebuild(boxes);
         self.rebuild(boxes);
         self.clock.end("build");
         self.search(boxes, found)
     }
 
-    /// Cuts space anew, with the groups there are.
+    /// Chooses cells for the boxes, with the current groups.
     fn rebuild(&mut self, boxes: &Boxes) {
         self.grid.rebuild(boxes, &self.watch.groups, self.options.cells);
         self.checked = 0;
@@ -136,7 +137,7 @@ impl HashGrid {
         self.built_giants = self.grid.giants.places.len();
     }
 
-    /// Takes in what changed.
+    /// Follows the changes.
     fn follow(&mut self, boxes: &Boxes) {
         let (changes, aabbs) = (boxes.changes(), boxes.aabbs());
         for id in changes.removed() {
@@ -153,13 +154,13 @@ impl HashGrid {
         }
     }
 
-    /// True where the number of boxes suits the number of buckets.
+    /// Returns true if the number of boxes suits the number of buckets.
     fn fits(&self, boxes: &Boxes) -> bool {
         let buckets = self.grid.table.buckets();
         boxes.len() <= buckets && (buckets <= 64 || boxes.len() > buckets / 8)
     }
 
-    /// Looks now and then whether cells still suit the boxes.
+    /// Checks now and then that the cells still suit the boxes.
     fn is_well_tuned(&mut self, boxes: &Boxes) -> bool {
         if self.grid.giants.places.len() > 2 * self.built_giants + 16 + boxes.len() / 64 {
             return false;
@@ -197,9 +198,10 @@ impl HashGrid {
     }
 
     fn search_marked(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.tests = self.search_list(found, Changed::before, |search, part, lane, tests| {
-            search.ended(boxes, part, lane, tests)
-        })?;
+        self.tests =
+            self.search_list(found, ChangedBoxes::before, |search, part, lane, tests| {
+                search.ended(boxes, part, lane, tests)
+            })?;
         self.changed.ended.clear();
         self.changed.ended.extend(found.iter());
         found.clear();
@@ -208,9 +210,10 @@ impl HashGrid {
         self.follow(boxes);
         self.grid.prepare(&self.watch.groups);
         self.clock.end("move");
-        self.tests += self.search_list(found, Changed::after, |search, part, lane, tests| {
-            search.began(part, lane, tests)
-        })?;
+        self.tests +=
+            self.search_list(found, ChangedBoxes::after, |search, part, lane, tests| {
+                search.began(part, lane, tests)
+            })?;
         self.clock.end("search");
         Ok(Report::Delta)
     }
@@ -220,12 +223,17 @@ impl HashGrid {
     fn search_list(
         &mut self,
         found: &mut PairBuffer,
-        count: fn(&Changed) -> usize,
-        search: impl Fn(&Search<'_>, Range<usize>, &mut Lane, &mut u64) -> Result<(), LimitReached>
+        count: fn(&ChangedBoxes) -> usize,
+        search: impl Fn(
+            &ChangedSearch<'_>,
+            Range<usize>,
+            &mut Lane,
+            &mut u64,
+        ) -> Result<(), LimitReached>
         + Sync,
     ) -> Result<u64, LimitReached> {
         let HashGrid { grid, changed, watch, tasks, workers, .. } = self;
-        let list = Search { grid, groups: &watch.groups, changed, filters: watch.filters() };
+        let list = ChangedSearch { grid, groups: &watch.groups, changed, filters: watch.filters() };
         let items = count(changed);
         run_parts(items, TASKS_PER_WORKER, workers, tasks, found, |part, lane, (), tests| {
             search(&list, part, lane, tests)
@@ -247,7 +255,7 @@ fn search_places(
         let allowed = |other: u32| {
             filters.is_none_or(|list| list[slot as usize].allows(&list[other as usize]))
         };
-        let mut show = |other: &Entry| match allowed(other.slot) {
+        let mut show = |other: &GridEntry| match allowed(other.slot) {
             true => lane.push(slot, other.slot),
             false => Ok(()),
         };
@@ -270,10 +278,10 @@ impl BroadPhase for HashGrid {
             return Ok(Report::Delta);
         }
         let report = if !continues || !self.fits(boxes) {
-            self.start_anew(boxes, found)?
+            self.start_over(boxes, found)?
         } else {
             match self.watch.follow(boxes) {
-                None => self.start_anew(boxes, found)?,
+                None => self.start_over(boxes, found)?,
                 Some(false) if self.changed.collect(boxes, &self.grid) => {
                     self.search_changed(boxes, found)?
                 }

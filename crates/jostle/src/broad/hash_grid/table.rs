@@ -1,20 +1,20 @@
 //! [`Table`]: boxes in lists by cell, the lists in buckets by hash.
 //!
-//! A box is an [`Entry`] that stays where it is in memory; moving to another cell relinks it in
-//! O(1). Entries are laid out along a space-filling curve when the table is built, so neighbours
-//! in space start as neighbours in memory. Boxes of different cells that share a bucket share a
-//! list and are told apart after they pass the overlap test, which is rare.
+//! A box is a [`GridEntry`] that keeps its place in memory; moving to another cell relinks it in
+//! O(1). Entries are laid out along a space-filling curve when the table is built, so neighbours in
+//! space start as neighbours in memory. Boxes of different cells that share a bucket share a list
+//! and are told apart after they pass the overlap test, which is rare.
 //!
-//! Most neighbour cells are empty, and asking a bucket for each of them would be the whole cost.
+//! Most neighbour cells are empty, and looking into a bucket for each of them would dominate.
 //! So each block of 4 × 4 × 4 cells has a bit per cell in a hashed word: one read answers for all
 //! the cells of a block. Bits of cells that became empty stay set until the next refresh, and
-//! blocks may share a word: a set bit promises nothing, a clear one does.
+//! blocks may share a word: a set bit proves nothing, a clear one does.
 
 use crate::aabb::Aabb;
 use crate::broad::hash_grid::lattice::{Cell, CellHash, Sheet};
 use crate::pair::LimitReached;
 
-/// No entry.
+/// Stands for no entry.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The sheet of entries that are in no cell: giants, and places without a box.
@@ -22,9 +22,9 @@ pub(super) const NO_SHEET: u32 = u32::MAX;
 
 /// A box as the grid knows it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct GridEntry {
     pub aabb: Aabb,
-    /// The box; [`NONE`] for a free place.
+    /// The slot of the box; [`NONE`] for a free place.
     pub slot: u32,
     pub sheet: u32,
     pub next: u32,
@@ -32,15 +32,21 @@ pub(super) struct Entry {
     pub prev: u32,
 }
 
-impl Entry {
-    pub fn new(slot: u32, aabb: Aabb) -> Entry {
-        Entry { aabb, slot, sheet: NO_SHEET, next: NONE, prev: NONE }
+impl GridEntry {
+    pub fn new(slot: u32, aabb: Aabb) -> GridEntry {
+        GridEntry { aabb, slot, sheet: NO_SHEET, next: NONE, prev: NONE }
     }
 }
 
+/// Called with each entry that is found.
+pub(super) trait Show: FnMut(&GridEntry) -> Result<(), LimitReached> {}
+
+impl<F: FnMut(&GridEntry) -> Result<(), LimitReached>> Show for F {}
+
+/// The entries, and the buckets that hold them by cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<GridEntry>,
     heads: Vec<u32>,
     words: Vec<u64>,
     pub hash: CellHash,
@@ -63,7 +69,7 @@ impl Table {
     }
 
     pub fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.entries.capacity() * size_of::<GridEntry>()
             + self.heads.capacity() * 4
             + self.words.capacity() * 8
     }
@@ -98,7 +104,7 @@ impl Table {
 
     /// Takes an entry out of the list of its cell.
     pub fn unlink(&mut self, place: u32, sheet: &Sheet) {
-        let Entry { aabb, next, prev, .. } = self.entries[place as usize];
+        let GridEntry { aabb, next, prev, .. } = self.entries[place as usize];
         if next != NONE {
             self.entries[next as usize].prev = prev;
         }
@@ -111,7 +117,7 @@ impl Table {
         self.entries[place as usize].sheet = NO_SHEET;
     }
 
-    /// Forgets the bits of cells that are empty by now.
+    /// Clears the bits of cells that have become empty.
     pub fn refresh_words(&mut self, sheets: &[Sheet]) {
         self.words.fill(0);
         for place in 0..self.entries.len() {
@@ -135,7 +141,7 @@ impl Table {
         squares as f64 / boxes.max(1) as f64
     }
 
-    fn list(&self, head: u32) -> impl Iterator<Item = &Entry> {
+    fn list(&self, head: u32) -> impl Iterator<Item = &GridEntry> {
         let entry = |place: u32| self.entries.get(place as usize);
         std::iter::successors(entry(head), move |known| entry(known.next))
     }
@@ -158,17 +164,14 @@ impl Table {
 
     /// Shows every entry of a sheet, in a range of cells, that overlaps a box.
     #[inline]
-    pub fn visit<F>(
+    pub fn visit(
         &self,
         sheet: (u32, &Sheet),
         aabb: &Aabb,
         (low, high): (Cell, Cell),
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         for z in low[2] >> 2..=high[2] >> 2 {
             for y in low[1] >> 2..=high[1] >> 2 {
                 for x in low[0] >> 2..=high[0] >> 2 {
@@ -184,18 +187,15 @@ impl Table {
     /// blocks by z, y and x, and within a block by their bits. Of two cells, each other's
     /// neighbours, exactly one finds the other.
     #[inline]
-    pub fn visit_later<F>(
+    pub fn visit_later(
         &self,
         sheet: (u32, &Sheet),
         aabb: &Aabb,
         (low, high): (Cell, Cell),
         own: Cell,
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         let first = own.map(|c| c >> 2);
         let later_bits = (u64::MAX << bit_of(own)) << 1;
         for z in first[2]..=high[2] >> 2 {
@@ -221,18 +221,15 @@ impl Table {
     }
 
     #[inline(always)]
-    fn visit_cells<F>(
+    fn visit_cells(
         &self,
         sheet: (u32, &Sheet),
         aabb: &Aabb,
         block: Cell,
         mut bits: u64,
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         while bits != 0 {
             let bit = bits.trailing_zeros() as i32;
             bits &= bits - 1;
@@ -246,21 +243,18 @@ impl Table {
 
     /// Shows every entry of a cell, from a place of its list on, that overlaps a box.
     #[inline(always)]
-    pub fn walk<F>(
+    pub fn walk(
         &self,
         mut place: u32,
         (number, sheet): (u32, &Sheet),
         cell: Cell,
         aabb: &Aabb,
         tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(&Entry) -> Result<(), LimitReached>,
-    {
+        show: &mut impl Show,
+    ) -> Result<(), LimitReached> {
         while let Some(entry) = self.entries.get(place as usize) {
             *tests += 1;
-            // The cell is looked at last: boxes of other cells hardly ever overlap.
+            // The cell is compared last: boxes of other cells hardly ever overlap.
             if entry.aabb.overlaps(aabb) && entry.sheet == number && sheet.cell(&entry.aabb) == cell
             {
                 show(entry)?;
@@ -270,7 +264,7 @@ impl Table {
         Ok(())
     }
 
-    /// Panics where a list does not hold what it should.
+    /// Panics if a list does not hold what it should.
     pub fn validate(&self, sheets: &[Sheet]) {
         let mut linked = 0;
         for (bucket, &head) in self.heads.iter().enumerate() {

@@ -2,7 +2,7 @@
 //! Nothing here decides what is found, only how fast.
 
 use crate::broad::hash_grid::lattice::{Layout, Sheet, fitting_exponent, largest_extent};
-use crate::broad::hash_grid::table::{Entry, Table};
+use crate::broad::hash_grid::table::{GridEntry, Table};
 use crate::broad::shared::axes::worthwhile_spread;
 
 /// The finest cells are as large as they can be with a mean list of this length. Coarser cells
@@ -63,8 +63,8 @@ fn finest(table: &mut Table, layout: Layout) -> i32 {
 }
 
 /// Sorts entries along a curve that winds through space block by block. Uses the links, which
-/// must be set anew.
-pub(super) fn sort_along_curve(entries: &mut [Entry], layout: &Layout) {
+/// must be set again afterwards.
+pub(super) fn sort_along_curve(entries: &mut [GridEntry], layout: &Layout) {
     let sheet = Sheet::new(layout, 0, 0);
     for entry in entries.iter_mut() {
         let [x, y, z] = sheet.cell(&entry.aabb).map(spaced_bits);

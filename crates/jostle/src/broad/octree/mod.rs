@@ -2,9 +2,9 @@
 //! that Tracy, Buss and Woods and Loi compare with.
 //!
 //! Space is halved along each axis again and again. A cell's loose bounds are twice as large as
-//! the cell, so a box fits into the cell of its centre at the depth where cells are as large as
-//! it is, wherever the centre lies: the depth follows from the size alone, and a box that moves a
-//! little stays where it is. Each box then asks the tree for what overlaps it; of two boxes, the
+//! the cell, so a box fits into the cell of its centre at the depth at which cells are as large as
+//! the box, wherever the centre lies: the depth follows from the size alone, and a box that moves a
+//! little stays in its cell. Each box then asks the tree for what overlaps it; of two boxes, the
 //! one with the smaller id reports the pair.
 //!
 //! ```text
@@ -15,16 +15,16 @@
 //! Time: a step down per depth to insert (at most [`DEEPEST`]), O(1) to move within a node's loose
 //! bounds; a search visits about eight nodes at each depth, loose bounds overlapping as they do.
 //! Memory: 12 bytes a box, and 72 bytes a node with at most one node for two boxes. Choose it to
-//! see what the papers compared with; `bvh` and `hash-grid` are faster everywhere we looked.
+//! see what the papers compared with; `bvh` and `hash-grid` were faster in every scene measured.
 //! Boxes that are long in one direction and thin in another stay high in the tree, where
-//! everything meets them: thousands of crossing needles cost quadratic time.
+//! everything meets them: thousands of crossing needles take quadratic time.
 //!
 //! Departures from the textbook: a node is split only when it is crowded, so that sparse regions
-//! do not grow chains of nodes; the tree is not along axes without spread; boxes are kept in one
-//! tree for each of the [`Groups`](crate::broad::shared::groups::Groups) that filters make, and trees that
-//! cannot pair never meet; the root has no bounds, and the tree is built anew when too many boxes
-//! are left in it. Bounds of cells are compared with boxes when a box is put in, and the same
-//! bounds are used in the search, so rounding loses nothing.
+//! do not grow chains of nodes; cells are not cut along axes without spread; each group of boxes
+//! that filters make (`shared/groups.rs`) has a tree of its own, and trees that cannot pair never
+//! meet; the root has no bounds, and the tree is rebuilt when too many boxes are left in it. The
+//! bounds of cells that a box is compared with when it is inserted are those of the search, so
+//! rounding loses nothing.
 
 mod tree;
 
@@ -40,7 +40,7 @@ use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 pub use tree::DEEPEST;
-use tree::{Cube, Tree};
+use tree::{Cube, LooseTree};
 
 /// Tasks per worker: enough that idle workers find something to take over.
 const TASKS_PER_WORKER: usize = 16;
@@ -49,7 +49,7 @@ const TASKS_PER_WORKER: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Octree {
     workers: Workers,
-    tree: Tree,
+    tree: LooseTree,
     watch: GroupFollower,
     /// For each group the groups it may pair with, one bit each.
     partners: Vec<u32>,
@@ -71,10 +71,8 @@ impl Octree {
         self.watch.rebuild(boxes);
         let groups = &self.watch.groups;
         let count = groups.count_of_groups();
-        let may_pair = |one: usize, other: usize| u32::from(groups.may_pair(one, other)) << other;
-        let partners = |one: usize| (0..count).fold(0, |bits, other| bits | may_pair(one, other));
         self.partners.clear();
-        self.partners.extend((0..count).map(partners));
+        self.partners.extend(groups.partners());
         self.tree.clear(around(boxes), count, boxes);
         for id in boxes.live_slots() {
             self.tree.insert(id.get(), groups.of(id.index()), boxes.aabbs());
@@ -82,7 +80,7 @@ impl Octree {
         self.built_unbounded = self.tree.unbounded();
     }
 
-    /// Takes in what changed. False where everything has to be read anew.
+    /// Follows the changes. Returns false if the tree has to be rebuilt.
     fn follow(&mut self, boxes: &Boxes) -> bool {
         let Some(refiltered) = self.watch.follow(boxes) else { return false };
         let (changes, aabbs) = (boxes.changes(), boxes.aabbs());
@@ -121,14 +119,15 @@ impl Octree {
                 if allowed { lane.push(slot as u32, other) } else { Ok(()) }
             };
             for root in (0..self.partners.len()).filter(|root| partners >> root & 1 == 1) {
-                self.tree.overlapping(root, slot as u32, boxes.aabbs(), tests, &mut show)?;
+                let searched = (slot as u32, &boxes.aabbs()[slot]);
+                self.tree.search(root as u32, searched, boxes.aabbs(), tests, &mut show)?;
             }
         }
         Ok(())
     }
 }
 
-/// The cube in which most boxes lie, and the axes along which it is cut.
+/// The cube that holds most boxes, and the axes along which it is cut.
 fn around(boxes: &Boxes) -> Cube {
     let spread: [(f64, f64); 3] =
         std::array::from_fn(|axis| worthwhile_spread(boxes.aabbs().iter(), axis));

@@ -1,4 +1,4 @@
-//! [`Tree`]: the nodes, and the lists of boxes in them.
+//! [`LooseTree`]: the nodes, and the lists of boxes in them.
 
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
@@ -7,7 +7,7 @@ use crate::pair::LimitReached;
 /// The deepest nodes: cells there are 2^24 times smaller than the root's, the precision of f32.
 pub const DEEPEST: u32 = 24;
 
-/// A node with so many boxes is split, if that takes some of them down.
+/// A node with more boxes than this is split, if some of them fit into its children.
 const CROWD: u32 = 8;
 
 const NONE: u32 = u32::MAX;
@@ -60,8 +60,8 @@ impl Cube {
         self.can_be_cut().then_some(octant)
     }
 
-    /// False where the cell is so small that rounding could let a child's loose bounds stick out
-    /// of its own, or where there is no axis to cut.
+    /// Returns false if the cell is so small that rounding could let a child's loose bounds stick
+    /// out of its own, or if there is no axis to cut.
     fn can_be_cut(&self) -> bool {
         let used = |k: usize| if self.axes[k] { self.centre[k].abs() } else { 0.0 };
         let largest = used(0).max(used(1)).max(used(2));
@@ -99,7 +99,7 @@ struct Node {
     parent: u32,
     depth: u8,
     octant: u8,
-    /// True where boxes that fit into a child are to be put there.
+    /// Boxes that fit into a child go there.
     split: bool,
 }
 
@@ -130,7 +130,7 @@ struct Link {
 const NO_LINK: Link = Link { node: NONE, next: NONE, prev: NONE };
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tree {
+pub(super) struct LooseTree {
     /// The first nodes are the roots, one for each group.
     nodes: Vec<Node>,
     free: Vec<u32>,
@@ -140,7 +140,7 @@ pub(super) struct Tree {
     most: usize,
 }
 
-impl Tree {
+impl LooseTree {
     pub fn clear(&mut self, cube: Cube, roots: usize, boxes: &Boxes) {
         self.nodes.clear();
         self.free.clear();
@@ -157,7 +157,7 @@ impl Tree {
         self.links.resize(self.links.len().max(boxes.slots()), NO_LINK);
     }
 
-    /// True where the bound on the nodes suits the number of boxes.
+    /// Returns true if the bound on the nodes suits the number of boxes.
     pub fn fits(&self, boxes: usize) -> bool {
         (boxes / 2..2 * boxes + 256).contains(&self.most)
     }
@@ -193,14 +193,14 @@ impl Tree {
         }
         self.link(slot, at);
         let node = &self.nodes[at as usize];
-        // A crowd that could not be parted is tried again when it has doubled.
+        // A crowd that could not be split is tried again when it has doubled.
         let crowded = node.own > CROWD && (node.own.is_power_of_two() || node.own == CROWD + 1);
         if crowded && !node.split {
             self.split(at, aabbs);
         }
     }
 
-    /// The child of a split node that holds a box, made if need be.
+    /// The child of a split node that holds a box, created if need be.
     fn child_for(&mut self, at: u32, aabb: &Aabb) -> Option<u32> {
         let node = &self.nodes[at as usize];
         if !node.split || u32::from(node.depth) >= DEEPEST {
@@ -231,7 +231,7 @@ impl Tree {
         Some(place)
     }
 
-    /// Takes the boxes of a node down that fit into children, and so on below.
+    /// Moves the boxes of a node that fit into children down, and so on below.
     fn split(&mut self, at: u32, aabbs: &[Aabb]) {
         self.nodes[at as usize].split = true;
         let mut slot = self.nodes[at as usize].first;
@@ -295,7 +295,7 @@ impl Tree {
         }
     }
 
-    /// True where a box that moved may stay where it is: its node's loose bounds hold it, and it
+    /// Returns true if a box that moved may stay in its node: the loose bounds hold it, and it
     /// belongs no deeper. In a root it may always stay, unless a child can take it.
     pub fn still_holds(&self, slot: u32, aabb: &Aabb) -> bool {
         let node = &self.nodes[self.links[slot as usize].node as usize];
@@ -309,23 +309,9 @@ impl Tree {
         within && !(node.split && node.cube.octant_for(aabb).is_some())
     }
 
-    /// Shows the boxes of a root's tree that overlap the box of a slot and have larger slots.
-    pub fn overlapping<F>(
-        &self,
-        root: usize,
-        slot: u32,
-        aabbs: &[Aabb],
-        tests: &mut u64,
-        show: &mut F,
-    ) -> Result<(), LimitReached>
-    where
-        F: FnMut(u32) -> Result<(), LimitReached>,
-    {
-        self.search(root as u32, (slot, &aabbs[slot as usize]), aabbs, tests, show)
-    }
-
-    /// Goes down at most [`DEEPEST`] calls.
-    fn search<F>(
+    /// Shows the boxes at a node and below that overlap a box and have larger slots. Recurses at
+    /// most [`DEEPEST`] times.
+    pub fn search<F>(
         &self,
         at: u32,
         (slot, aabb): (u32, &Aabb),
@@ -359,7 +345,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Panics where a box is not where it should be.
+    /// Panics if a box is not in the node it belongs to.
     pub fn validate(&self, boxes: &Boxes) {
         for id in boxes.live_slots() {
             assert!(self.holds(id.index()), "box {id} is in no node");
@@ -377,7 +363,7 @@ impl Tree {
         assert_eq!(held, boxes.len(), "boxes held against boxes there");
     }
 
-    /// Every node from a box's up must hold it, or the search would stop above it.
+    /// Every node from that of the box upwards must hold it, or the search would stop above it.
     fn validate_path(&self, mut at: u32, aabb: &Aabb) {
         while self.nodes[at as usize].parent != NONE {
             let node = &self.nodes[at as usize];

@@ -15,7 +15,7 @@ use crate::stats::{StageClock, Stats};
 use super::all_pairs::AllPairs;
 use super::cost::{CostModel, RebuildPolicy};
 use super::endpoint::Endpoint;
-use super::judge::{EventSink, FollowError, PairJudge};
+use super::judge::{EventSink, FollowError, FollowResult, PairJudge};
 use super::previous::PreviousBounds;
 
 /// The sorted endpoint lists of an algorithm, and how they follow changes.
@@ -32,11 +32,7 @@ pub(crate) trait PersistentLists: Clone + Debug + Send + Sync {
     fn cost_model(&self) -> CostModel;
 
     /// Follows the changes and writes the pairs that began and ended.
-    fn follow(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError>;
+    fn follow(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult;
 
     /// Gives back memory that following does not need.
     fn release(&mut self) {}
@@ -70,8 +66,8 @@ impl FollowStep<'_> {
     pub fn sort(
         &mut self,
         found: &mut PairBuffer,
-        sort: impl FnOnce(&PairJudge<'_>, &mut EventSink<'_>) -> Result<(), FollowError>,
-    ) -> Result<(), FollowError> {
+        sort: impl FnOnce(&PairJudge<'_>, &mut EventSink<'_>) -> FollowResult,
+    ) -> FollowResult {
         let judge = PairJudge::new(self.previous, self.boxes, self.order);
         let mut ended = std::mem::take(found.ended_mut());
         let mut sink = EventSink::new(found.lane(), &mut ended);
@@ -179,12 +175,7 @@ impl<L: PersistentLists> Persistent<L> {
     }
 
     /// Hands the changes to the lists, sorted beforehand if they are not.
-    fn follow(
-        &mut self,
-        budget: u64,
-        boxes: &Boxes,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn follow(&mut self, budget: u64, boxes: &Boxes, found: &mut PairBuffer) -> FollowResult {
         self.sort_lists(boxes);
         self.previous.grow(boxes);
         let Persistent { previous, order, work, clock, .. } = self;
@@ -281,7 +272,8 @@ impl<L: PersistentLists> Persistent<L> {
     }
 }
 
-/// Implements [`BroadPhase`](crate::BroadPhase) for a type by the [`Persistent`] it holds as `driver`.
+/// Implements [`BroadPhase`](crate::BroadPhase) for a type by the [`Persistent`] it holds as
+/// `driver`.
 macro_rules! driven {
     ($type:ty, $name:literal) => {
         impl $crate::broad::contract::BroadPhase for $type {

@@ -9,7 +9,7 @@
 use std::hint::select_unpredictable;
 
 use crate::aabb::Aabb;
-use crate::ds::radix_sort::sort_items;
+use crate::ds::radix_sort::{from_ordered_bits, ordered_bits, sort_items};
 use crate::simd::window::{WINDOW, count_smaller};
 
 /// The lower or upper end of a box on an axis. Orders by value, lower before upper, then by id.
@@ -27,7 +27,7 @@ impl Endpoint {
     #[inline(always)]
     pub fn new(value: f32, upper: bool, slot: u32) -> Endpoint {
         debug_assert!((slot as usize) < Endpoint::MAX_SLOTS);
-        Endpoint(u64::from(order_key(value)) << 32 | u64::from(upper) << 31 | u64::from(slot))
+        Endpoint(u64::from(ordered_bits(value)) << 32 | u64::from(upper) << 31 | u64::from(slot))
     }
 
     /// The lower endpoint of a box on an axis.
@@ -48,7 +48,7 @@ impl Endpoint {
         let aabb = &aabbs[self.slot() as usize];
         // In a list lower and upper endpoints follow each other at random: no branch.
         let value = select_unpredictable(self.is_upper(), aabb.max[axis], aabb.min[axis]);
-        let key = u64::from(order_key(value));
+        let key = u64::from(ordered_bits(value));
         Endpoint(key << 32 | self.0 & u64::from(u32::MAX))
     }
 
@@ -81,22 +81,8 @@ impl Endpoint {
     /// The value; `-0.0` has become `0.0`.
     #[inline(always)]
     pub fn value(self) -> f32 {
-        key_value((self.0 >> 32) as u32)
+        from_ordered_bits((self.0 >> 32) as u32)
     }
-}
-
-/// A number that orders as the value does; both zeros get the same one. Not for NaN.
-#[inline(always)]
-pub(crate) fn order_key(value: f32) -> u32 {
-    let bits = (value + 0.0).to_bits();
-    // Negative values: all bits flip, so that larger magnitudes come first. Others: the top bit.
-    bits ^ (((bits as i32) >> 31) as u32 | 1 << 31)
-}
-
-/// The value with a given [`order_key`].
-#[inline(always)]
-pub(crate) fn key_value(key: u32) -> f32 {
-    f32::from_bits(key ^ (((!key as i32) >> 31) as u32 | 1 << 31))
 }
 
 /// From this many endpoints on a radix sort is used, which needs room for two more copies while it
@@ -126,30 +112,6 @@ pub(crate) fn fill_sorted(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn keys_order_as_values_do_and_come_back() {
-        let values = [
-            f32::NEG_INFINITY,
-            f32::MIN,
-            -1.0,
-            -f32::MIN_POSITIVE,
-            -f32::from_bits(1),
-            0.0,
-            f32::from_bits(1),
-            1.0,
-            1.0f32.next_up(),
-            f32::MAX,
-            f32::INFINITY,
-        ];
-        for (place, &one) in values.iter().enumerate() {
-            assert_eq!(key_value(order_key(one)), one);
-            for (other_place, &other) in values.iter().enumerate() {
-                assert_eq!(order_key(one).cmp(&order_key(other)), place.cmp(&other_place));
-            }
-        }
-        assert_eq!(order_key(-0.0), order_key(0.0));
-    }
 
     #[test]
     fn at_one_value_lower_endpoints_come_first_then_smaller_ids() {

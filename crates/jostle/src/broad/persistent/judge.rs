@@ -197,6 +197,9 @@ fn overlap_on(a: &Aabb, b: &Aabb, axis: usize) -> bool {
     (a.min[axis] <= b.max[axis]) & (b.min[axis] <= a.max[axis])
 }
 
+/// What following changes returns.
+pub(crate) type FollowResult = Result<(), FollowError>;
+
 /// Why following the changes did not finish.
 #[derive(Clone, Debug)]
 pub(crate) enum FollowError {
@@ -244,7 +247,7 @@ impl<'a> EventSink<'a> {
 
     /// Notes a pair that began.
     #[inline]
-    pub fn begin(&mut self, one: u32, other: u32) -> Result<(), FollowError> {
+    pub fn begin(&mut self, one: u32, other: u32) -> FollowResult {
         Ok(self.began.push(self.slot(one), self.slot(other))?)
     }
 
@@ -257,12 +260,7 @@ impl<'a> EventSink<'a> {
 
     /// Tests a box against others and notes the pairs that began.
     #[inline(always)]
-    pub fn begin_with(
-        &mut self,
-        slot: u32,
-        others: &[u32],
-        judge: &PairJudge<'_>,
-    ) -> Result<(), FollowError> {
+    pub fn begin_with(&mut self, slot: u32, others: &[u32], judge: &PairJudge<'_>) -> FollowResult {
         self.tests += others.len() as u64;
         let Some(now) = others.first().map(|_| judge.now[slot as usize]) else { return Ok(()) };
         for &other in others {
@@ -287,7 +285,7 @@ impl<'a> EventSink<'a> {
 
     /// Fails if the budget is spent.
     #[inline(always)]
-    pub fn check_budget(&self) -> Result<(), FollowError> {
+    pub fn check_budget(&self) -> FollowResult {
         if self.swaps + self.tests > self.budget { Err(FollowError::OverBudget) } else { Ok(()) }
     }
 }

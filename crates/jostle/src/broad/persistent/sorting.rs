@@ -11,7 +11,7 @@ use crate::aabb::Aabb;
 use crate::simd::probe::Probe;
 
 use super::endpoint::Endpoint;
-use super::judge::{EventSink, FollowError, PairJudge};
+use super::judge::{EventSink, FollowResult, PairJudge};
 
 /// How endpoint lists are sorted after boxes moved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Sort {
     }
 }
 
-/// The sort of one axis: who judges the pairs it meets, and where their events go.
+/// The sort of one axis: who judges the pairs it meets, and who takes their events.
 pub(crate) struct AxisSort<'p, 'j, 's> {
     /// The place of the axis in the order of precedence.
     pub place: usize,
@@ -79,7 +79,7 @@ impl<'j, 's> AxisSort<'_, 'j, 's> {
         list: &mut [Endpoint],
         at: usize,
         endpoint: Endpoint,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         let mut to = at;
         while to > 0 && list[to - 1] > endpoint {
             list[to] = list[to - 1];
@@ -91,7 +91,7 @@ impl<'j, 's> AxisSort<'_, 'j, 's> {
 
     /// Gives the endpoint at `at` of a flat list its current value and sifts it left.
     #[inline(always)]
-    pub fn renew(&mut self, list: &mut [Endpoint], at: usize) -> Result<(), FollowError> {
+    pub fn renew(&mut self, list: &mut [Endpoint], at: usize) -> FollowResult {
         let endpoint = list[at].renewed(self.judge.now(), self.axis());
         list[at] = endpoint;
         if at > 0 && list[at - 1] > endpoint {
@@ -125,7 +125,7 @@ impl Passing<'_, '_, '_> {
     /// nothing: a branch on the kind is taken at random, and mispredicting it costs more than the
     /// test. Few of the boxes that are passed overlap in all dimensions.
     #[inline(always)]
-    pub fn pass(&mut self, others: &[Endpoint]) -> Result<(), FollowError> {
+    pub fn pass(&mut self, others: &[Endpoint]) -> FollowResult {
         self.count(others.len());
         // Copies stay in registers: the rare call below may change `self`.
         let (probe, bounds) = (self.probe, self.bounds);
@@ -139,7 +139,7 @@ impl Passing<'_, '_, '_> {
 
     /// Passes all but the first of these and moves each to the place before it.
     #[inline(always)]
-    pub fn pass_left(&mut self, run: &mut [Endpoint]) -> Result<(), FollowError> {
+    pub fn pass_left(&mut self, run: &mut [Endpoint]) -> FollowResult {
         self.count(run.len() - 1);
         let (probe, bounds) = (self.probe, self.bounds);
         for at in 1..run.len() {
@@ -155,7 +155,7 @@ impl Passing<'_, '_, '_> {
     /// Passes all but the last of these, from the last to the first, and moves each to the place
     /// behind it.
     #[inline(always)]
-    pub fn pass_right(&mut self, run: &mut [Endpoint]) -> Result<(), FollowError> {
+    pub fn pass_right(&mut self, run: &mut [Endpoint]) -> FollowResult {
         self.count(run.len() - 1);
         let (probe, bounds) = (self.probe, self.bounds);
         for at in (1..run.len()).rev() {
@@ -176,7 +176,7 @@ impl Passing<'_, '_, '_> {
 
     #[cold]
     #[inline(never)]
-    fn event(&mut self, other: Endpoint) -> Result<(), FollowError> {
+    fn event(&mut self, other: Endpoint) -> FollowResult {
         if !self.endpoint.opposes(other) {
             return Ok(());
         }

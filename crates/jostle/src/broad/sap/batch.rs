@@ -16,19 +16,19 @@
 //! Why no pair is missed or found twice: consider the order in which endpoints are written. Two
 //! boxes of which one is new either overlap in it on the first axis, and the sets see them once,
 //! when the first of the two is closed; or they do not, and if they overlap after sorting then one
-//! lower endpoint has passed one upper endpoint, once, on the first axis. New boxes have no previous
-//! bounds, so the [`PairJudge`] listens to that axis alone. Removed boxes are seen in the old order,
-//! in which all their overlaps show.
+//! lower endpoint has passed one upper endpoint, once, on the first axis. New boxes have no
+//! previous bounds, so the [`PairJudge`] listens to that axis alone. Removed boxes are seen in the
+//! old order, in which all their overlaps show.
 //!
-//! Departures from the paper: the pass writes to a second list which is then swapped with the first,
-//! instead of floating within one allocation; this needs 16 bytes a box, once for all axes, and no
-//! mirror image of the pass that runs backward. Both kinds of sets use the same axis, the one with
-//! the largest spread. Every pair is decided from the previous and the current bounds, so a pair
-//! that is met and unchanged (its box was removed and inserted again) is no event.
+//! Departures from the paper: the pass writes to a second list which is then swapped with the
+//! first, instead of floating within one allocation; this needs 16 bytes a box, once for all axes,
+//! and no mirror image of the pass that runs backward. Both kinds of sets use the same axis, the
+//! one with the largest spread. Every pair is decided from the previous and the current bounds, so
+//! a pair that is met and unchanged (its box was removed and inserted again) is no event.
 
 use crate::aabb::Aabb;
 use crate::broad::persistent::{
-    AxisSort, Endpoint, EventSink, FollowError, ListChanges, PairJudge, SweepSet, fill_sorted,
+    AxisSort, Endpoint, EventSink, FollowResult, ListChanges, PairJudge, SweepSet, fill_sorted,
 };
 use crate::simd::{self, Kernel, Simd};
 
@@ -96,7 +96,7 @@ impl EndpointLists {
         batch: &mut Batch,
         judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         let Batch { removed, inserted, sets } = batch;
         for set in [&mut sets.staying, &mut sets.inserted, &mut sets.removed] {
             set.clear();
@@ -129,10 +129,10 @@ struct BatchPass<'w, 'j, 's> {
 }
 
 impl Kernel for BatchPass<'_, '_, '_> {
-    type Output = Result<(), FollowError>;
+    type Output = FollowResult;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> FollowResult {
         let BatchPass { old, mut removed, mut inserted, .. } = self;
         let (axis, now) = (self.sort.axis(), self.sort.judge.now());
         self.written.reserve(old.len() + inserted.len() - removed.len());
@@ -158,7 +158,7 @@ impl Kernel for BatchPass<'_, '_, '_> {
 
 impl BatchPass<'_, '_, '_> {
     #[inline(always)]
-    fn drop(&mut self, endpoint: Endpoint) -> Result<(), FollowError> {
+    fn drop(&mut self, endpoint: Endpoint) -> FollowResult {
         let BatchSets { staying, removed, places, .. } = &mut *self.sets;
         let AxisSort { place, judge, sink } = &mut self.sort;
         if *place > 0 || !pass(removed, endpoint, places) {
@@ -170,7 +170,7 @@ impl BatchPass<'_, '_, '_> {
     }
 
     #[inline(always)]
-    fn insert(&mut self, endpoint: Endpoint) -> Result<(), FollowError> {
+    fn insert(&mut self, endpoint: Endpoint) -> FollowResult {
         let BatchSets { staying, inserted, inserted_places, .. } = &mut *self.sets;
         let AxisSort { place, judge, sink } = &mut self.sort;
         if *place == 0 && pass(inserted, endpoint, inserted_places) {
@@ -182,7 +182,7 @@ impl BatchPass<'_, '_, '_> {
     }
 
     #[inline(always)]
-    fn keep(&mut self, endpoint: Endpoint) -> Result<(), FollowError> {
+    fn keep(&mut self, endpoint: Endpoint) -> FollowResult {
         let BatchSets { staying, inserted, removed, places, .. } = &mut *self.sets;
         let AxisSort { place, judge, sink } = &mut self.sort;
         if *place == 0 && pass(staying, endpoint, places) {
@@ -193,7 +193,7 @@ impl BatchPass<'_, '_, '_> {
     }
 
     #[inline(always)]
-    fn write(&mut self, endpoint: Endpoint) -> Result<(), FollowError> {
+    fn write(&mut self, endpoint: Endpoint) -> FollowResult {
         let at = self.written.len();
         self.written.push(endpoint);
         if at > 0 && self.written[at - 1] > endpoint {

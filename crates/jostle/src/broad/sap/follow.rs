@@ -2,7 +2,7 @@
 
 use crate::boxes::Boxes;
 use crate::broad::persistent::{
-    ClassifiedChanges, CostModel, FollowError, FollowStep, PersistentLists, PreviousBounds, Sort,
+    ClassifiedChanges, CostModel, FollowResult, FollowStep, PersistentLists, PreviousBounds, Sort,
 };
 use crate::pair::PairBuffer;
 use crate::stats::Stats;
@@ -96,11 +96,7 @@ impl PersistentLists for SapFollow {
         self.model
     }
 
-    fn follow(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn follow(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         let batch = self.classify(step.boxes, step.previous);
         let SapFollow { lists, changes, .. } = self;
         let moved = &changes.moved;

@@ -6,7 +6,7 @@
 
 use crate::aabb::Aabb;
 use crate::broad::persistent::{
-    AxisSort, Endpoint, EventSink, FollowError, PairJudge, fill_sorted,
+    AxisSort, Endpoint, EventSink, FollowResult, PairJudge, fill_sorted,
 };
 use crate::simd::{self, Kernel, Simd};
 
@@ -75,11 +75,7 @@ impl EndpointLists {
 
     /// Global sort: takes over all current bounds and sorts each list by insertion from its
     /// beginning to its end. O(n + swaps).
-    pub fn sort_global(
-        &mut self,
-        judge: &PairJudge<'_>,
-        sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    pub fn sort_global(&mut self, judge: &PairJudge<'_>, sink: &mut EventSink<'_>) -> FollowResult {
         for place in 0..3 {
             let list = self.axes[judge.axis(place)].as_mut_slice();
             simd::run(GlobalSort { list, sort: AxisSort { place, judge, sink } })?;
@@ -94,7 +90,7 @@ impl EndpointLists {
         moved: &[u32],
         judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         for place in 0..3 {
             let list = self.axes[judge.axis(place)].as_mut_slice();
             simd::run(LocalSort { list, moved, sort: AxisSort { place, judge, sink } })?;
@@ -122,10 +118,10 @@ struct GlobalSort<'w, 'j, 's> {
 }
 
 impl Kernel for GlobalSort<'_, '_, '_> {
-    type Output = Result<(), FollowError>;
+    type Output = FollowResult;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> FollowResult {
         (0..self.list.len()).try_for_each(|at| self.sort.renew(self.list, at))
     }
 }
@@ -138,10 +134,10 @@ struct LocalSort<'w, 'j, 's> {
 }
 
 impl Kernel for LocalSort<'_, '_, '_> {
-    type Output = Result<(), FollowError>;
+    type Output = FollowResult;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> FollowResult {
         let (axis, judge) = (self.sort.axis(), self.sort.judge);
         for &slot in self.moved {
             let (then, now) = (&judge.then()[slot as usize], &judge.now()[slot as usize]);
@@ -160,7 +156,7 @@ impl Kernel for LocalSort<'_, '_, '_> {
 impl LocalSort<'_, '_, '_> {
     /// Gives one endpoint its new value and moves it to where it then belongs.
     #[inline(always)]
-    fn relocate(&mut self, from: Endpoint, to: Endpoint) -> Result<(), FollowError> {
+    fn relocate(&mut self, from: Endpoint, to: Endpoint) -> FollowResult {
         if from == to {
             return Ok(());
         }
@@ -172,7 +168,7 @@ impl LocalSort<'_, '_, '_> {
 
     /// Moves the endpoint at `at` right past every smaller one.
     #[inline(always)]
-    fn sift_right(&mut self, at: usize, endpoint: Endpoint) -> Result<(), FollowError> {
+    fn sift_right(&mut self, at: usize, endpoint: Endpoint) -> FollowResult {
         let list = &mut *self.list;
         let mut to = at;
         while to + 1 < list.len() && list[to + 1] < endpoint {

@@ -1,4 +1,4 @@
-//! `sap`: persistent sweep and prune. Three sorted lists of endpoints are kept between steps;
+//! `sap`: persistent sweep and prune. Three sorted lists of endpoints last from step to step, and
 //! sorting them again by insertion shows which pairs changed.
 //!
 //! Sources: Baraff, *Dynamic Simulation of Non-Penetrating Rigid Bodies* (1992); G. Campbell,
@@ -12,8 +12,8 @@
 //!     a lower endpoint moves behind an upper one: they may cease to overlap
 //! ```
 //!
-//! - `lists.rs`: the endpoints, the **global sort** (a pass over all of them) and the **local sort**
-//!   (the endpoints of the moved boxes alone).
+//! - `lists.rs`: the endpoints, the **global sort** (a pass over all of them) and the **local
+//!   sort** (the endpoints of the moved boxes alone).
 //! - `batch.rs`: boxes that are inserted and removed, in the same pass as the global sort.
 //! - `follow.rs`: which of the three, and what they cost.
 //!
@@ -35,8 +35,8 @@
 //!    flags need an entry for every pair that overlaps on any one axis, 216 a box among 3 000; and
 //!    finding and flipping one took 27 to 41 nanoseconds, comparing took three.
 //! 3. Endpoints are words that hold value, kind and id (`persistent/endpoint.rs`). No box keeps
-//!    references to its endpoints: the local sort finds them by bisection, and a swap writes 8 bytes
-//!    to one place.
+//!    references to its endpoints: the local sort finds them by bisection, and a swap writes 8
+//!    bytes to one place.
 //! 4. A box whose filter changed, or that leaps across much of the world, is removed and inserted
 //!    again by the batch.
 //! 5. If a step promises to cost more than finding all pairs, that is done instead (`persistent`).

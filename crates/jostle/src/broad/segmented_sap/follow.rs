@@ -2,7 +2,7 @@
 
 use crate::boxes::Boxes;
 use crate::broad::persistent::{
-    ClassifiedChanges, CostModel, Endpoint, FollowError, FollowStep, PersistentLists,
+    ClassifiedChanges, CostModel, Endpoint, FollowResult, FollowStep, PersistentLists,
     PreviousBounds,
 };
 use crate::pair::PairBuffer;
@@ -53,11 +53,7 @@ impl PersistentLists for SegmentedFollow {
         self.model
     }
 
-    fn follow(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn follow(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         self.model = cost_model(&self.lists);
         let (model, then, now) = (self.model, step.previous.aabbs(), step.boxes.aabbs());
         let leaps = |slot: u32| model.leaps(&then[slot as usize], &now[slot as usize]);

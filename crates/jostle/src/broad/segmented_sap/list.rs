@@ -2,21 +2,22 @@
 //!
 //! A chunk is a short sorted run in a slab; the directory holds the first endpoint of each chunk
 //! in order, and is bisected. A chunk that is full is split and sparse neighbours are merged, so
-//! an endpoint comes or goes by shifting at most one chunk. Where checkpoints are kept, each chunk
-//! has the set of boxes that are open at its beginning: their lower end lies in an earlier chunk
-//! and their upper end in this one or a later one. The set and the lower ends from there on name
-//! every box that can overlap an interval, without a look at the rest of the list.
+//! an endpoint is inserted or removed by shifting at most one chunk. On the axis with checkpoints,
+//! each chunk has the set of boxes that are open at its beginning: their lower endpoint is in an
+//! earlier chunk and their upper endpoint in this one or a later one. The set and the lower
+//! endpoints from there on name every box that can overlap an interval, without looking at the rest
+//! of the list.
 //!
-//! Endpoints that change places never turn a box inside out: the local sort moves the end that
-//! gives way first, and the global sort meets the lower end before the upper one. So a box leaves
-//! a checkpoint set only if it is in it.
+//! Swaps never turn a box inside out: the local sort first moves the endpoint that makes room, and
+//! the global sort meets the lower endpoint before the upper one. So a box leaves a checkpoint set
+//! only if it is in it.
 
 use crate::aabb::Aabb;
-use crate::broad::persistent::{Endpoint, FollowError};
+use crate::broad::persistent::{Endpoint, FollowError, FollowResult};
 use crate::simd::prefetch::prefetch_later;
 use crate::simd::probe::Probe;
 
-/// Where a chunk lies in the slab, and how many endpoints it has: at least one.
+/// The place of a chunk in the slab, and how many endpoints it has: at least one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chunk {
     pub storage: u32,
@@ -30,18 +31,18 @@ pub(crate) struct SegmentedList {
     pub(super) capacity: usize,
     /// The chunks' endpoints, `capacity` for each.
     pub(super) slab: Vec<Endpoint>,
-    /// Storages that hold no chunk.
+    /// Places in the slab that hold no chunk.
     free: Vec<u32>,
     /// The directory: the first endpoint of each chunk, and the chunk.
     pub(super) firsts: Vec<Endpoint>,
     pub(super) chunks: Vec<Chunk>,
-    /// Where the lower and upper end of a box were put when it last moved, by slot: place in the
-    /// directory times capacity plus place in the chunk. A mere hint: others that move push an end
-    /// some places aside, and a chunk that is split pushes all that follow.
+    /// Where the lower and upper endpoint of a box were put when it last moved, by slot: place in
+    /// the directory times capacity plus place in the chunk. Only a hint: others that move push an
+    /// endpoint some places aside, and a chunk that is split pushes all that follow.
     pub(super) hints: Vec<[u32; 2]>,
     /// Boxes open at the beginning of a chunk, by storage; unused without checkpoints.
     open: Vec<Vec<u32>>,
-    /// Entries in all checkpoint sets.
+    /// Boxes in all checkpoint sets together.
     open_total: usize,
     checkpoints: bool,
 }
@@ -81,7 +82,7 @@ impl SegmentedList {
     fn clear(&mut self, capacity: usize, checkpoints: bool) {
         let capacity = capacity.clamp(4, 1 << 20).next_power_of_two();
         if self.capacity != capacity {
-            // Another size of chunk: the slab is cut anew.
+            // Chunks of another size: the slab is cut differently.
             self.slab.clear();
         }
         self.capacity = capacity;
@@ -115,7 +116,7 @@ impl SegmentedList {
         self.chunks.len()
     }
 
-    /// Entries in all checkpoint sets.
+    /// Boxes in all checkpoint sets together.
     pub fn open_total(&self) -> usize {
         self.open_total
     }
@@ -143,7 +144,7 @@ impl SegmentedList {
         &mut self.slab[storage as usize * self.capacity..][..len as usize]
     }
 
-    /// Asks for the memory of the list.
+    /// Prefetches the list.
     pub fn fetch(&self) {
         (0..self.chunks.len()).for_each(|place| prefetch_later(self.run(place)));
         prefetch_later(&self.hints);
@@ -181,18 +182,18 @@ impl SegmentedList {
 
     // ---- Checkpoints ------------------------------------------------------------------------
 
-    /// Calls `meet` with every box that overlaps a box in `bounds`, of which these are the ends:
-    /// among those open where the chunk of the lower end begins, and those that begin from there
-    /// to the upper end. Returns the number of tests.
+    /// Calls `meet` with every box that overlaps the box of these endpoints in `bounds`: among
+    /// those open where the chunk of the lower endpoint begins, and those that begin from there to
+    /// the upper endpoint. Returns the number of tests.
     ///
-    /// Upper ends are tested like lower ones: a branch on the kind would be taken at random. Few
-    /// boxes overlap, and what is met at its upper end is put aside then.
+    /// Upper endpoints are tested like lower ones: a branch on the kind would be taken at random.
+    /// Few boxes overlap, and those that are met at their upper endpoint are dropped then.
     #[inline]
     pub fn candidates(
         &self,
         [lower, upper]: [Endpoint; 2],
         bounds: &[Aabb],
-        mut meet: impl FnMut(u32) -> Result<(), FollowError>,
+        mut meet: impl FnMut(u32) -> FollowResult,
     ) -> Result<u64, FollowError> {
         debug_assert!(self.checkpoints, "only lists with checkpoints can be searched");
         if self.chunks.is_empty() {
@@ -224,7 +225,7 @@ impl SegmentedList {
         Ok(tests as u64)
     }
 
-    /// Makes the checkpoint set of the chunk at `place` from that of the chunk before it.
+    /// Builds the checkpoint set of the chunk at `place` from that of the chunk before it.
     fn open_from(&mut self, previous: usize, place: usize, aabbs: &[Aabb], axis: usize) {
         let border = self.firsts[place];
         let still_open = |slot: u32| Endpoint::upper(&aabbs[slot as usize], axis, slot) >= border;
@@ -235,12 +236,12 @@ impl SegmentedList {
         let begun = self.run(previous).iter().filter(|endpoint| !endpoint.is_upper());
         set.extend(begun.map(|endpoint| endpoint.slot()).filter(|&slot| still_open(slot)));
         self.open_total += set.len();
-        // Sets breathe as boxes cross borders: room now, so that no later step allocates.
+        // Sets grow and shrink as boxes cross borders: room now, so that no later step allocates.
         set.reserve(set.len() + 16);
         self.open[self.chunks[place].storage as usize] = set;
     }
 
-    /// Two neighbours change places across the beginning of the chunk at `border`.
+    /// Two neighbours swap across the beginning of the chunk at `border`.
     #[inline]
     pub(super) fn cross(&mut self, border: usize, now_before: Endpoint, now_behind: Endpoint) {
         if !self.checkpoints {
@@ -272,9 +273,9 @@ impl SegmentedList {
         }
     }
 
-    // ---- Boxes that come and go -------------------------------------------------------------
+    // ---- Insertion and removal --------------------------------------------------------------
 
-    /// Puts in both ends of a box. `aabbs` are the bounds the list is sorted by.
+    /// Inserts both endpoints of a box. `aabbs` are the bounds the list is sorted by.
     pub fn insert(&mut self, [lower, upper]: [Endpoint; 2], aabbs: &[Aabb], axis: usize) {
         if self.chunks.is_empty() {
             self.rebuild(&[lower, upper], aabbs, axis, self.capacity, self.checkpoints);
@@ -327,7 +328,7 @@ impl SegmentedList {
         }
     }
 
-    /// Takes out both ends of a box.
+    /// Removes both endpoints of a box.
     pub fn remove(&mut self, [lower, upper]: [Endpoint; 2]) {
         if self.checkpoints {
             let (first, last) = (self.chunk_of(lower), self.chunk_of(upper));
@@ -346,7 +347,7 @@ impl SegmentedList {
         let (place, at) = self.find(endpoint);
         let (place, at) = (place as usize, at as usize);
         let run = self.run_mut(place);
-        debug_assert!(run[at] == endpoint, "the list holds the end of the box");
+        debug_assert!(run[at] == endpoint, "the list holds the endpoint of the box");
         run.copy_within(at + 1.., at);
         self.chunks[place].len -= 1;
         let len = self.chunks[place].len as usize;
@@ -373,7 +374,7 @@ impl SegmentedList {
         }
     }
 
-    /// Joins a sparse chunk with a neighbour, if the two are half a chunk at most.
+    /// Joins a sparse chunk with a neighbour, if together they fill at most half a chunk.
     fn merge_around(&mut self, place: usize) {
         let joined = |left: usize| {
             left + 1 < self.chunks.len()
@@ -396,9 +397,9 @@ impl SegmentedList {
 
     // ---- Checks -----------------------------------------------------------------------------
 
-    /// Panics where the list is not these sorted endpoints, or a checkpoint set is wrong.
+    /// Panics if the list is not these sorted endpoints, or a checkpoint set is wrong.
     pub fn validate(&self, expected: &[Endpoint]) {
-        assert!(self.iter().eq(expected.iter().copied()), "the list is not the sorted ends");
+        assert!(self.iter().eq(expected.iter().copied()), "the list is not the sorted endpoints");
         let mut open: Vec<u32> = Vec::new();
         let mut total = 0;
         for place in 0..self.chunks.len() {

@@ -6,12 +6,12 @@
 //! A step removes boxes (while the lists are sorted by the previous bounds), sorts what moved, and
 //! inserts boxes (when the lists are sorted by the current bounds). Boxes that are removed or
 //! inserted meet whatever is there at that moment, so each of their pairs is met once in either
-//! bounds, and the [`PairJudge`] compares the two. Pairs of which neither box is removed or inserted
-//! change by swaps alone.
+//! bounds, and the [`PairJudge`] compares the two. Pairs of which neither box is removed or
+//! inserted change by swaps alone.
 
 use crate::aabb::Aabb;
 use crate::broad::persistent::{
-    AxisSort, Endpoint, EventSink, FollowError, ListChanges, PairJudge, fill_sorted,
+    AxisSort, Endpoint, EventSink, FollowResult, ListChanges, PairJudge, fill_sorted,
 };
 use crate::simd::{self, Kernel, Simd};
 
@@ -65,8 +65,8 @@ fn usual_chunk(sorted: &[Endpoint]) -> usize {
 }
 
 impl SegmentedLists {
-    /// Sorts the endpoints of these boxes from scratch: O(n log n). Checkpoints are kept on the axis
-    /// `first`. `chunk` is the number of endpoints of a chunk, if it should not be chosen.
+    /// Sorts the endpoints of these boxes from scratch: O(n log n). Checkpoints are kept on the
+    /// axis `first`. `chunk` is the number of endpoints of a chunk, if it should not be chosen.
     pub fn rebuild(
         &mut self,
         aabbs: &[Aabb],
@@ -99,7 +99,7 @@ impl SegmentedLists {
         self.axes.iter().map(SegmentedList::chunks).sum()
     }
 
-    /// Entries in all checkpoint sets.
+    /// Boxes in all checkpoint sets together.
     pub fn open_total(&self) -> usize {
         self.axes.iter().map(SegmentedList::open_total).sum()
     }
@@ -122,7 +122,7 @@ impl SegmentedLists {
         local: bool,
         judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         for &slot in changes.removed {
             self.remove(slot, judge, sink)?;
         }
@@ -145,7 +145,7 @@ impl SegmentedLists {
         slot: u32,
         judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         let then = &judge.then()[slot as usize];
         for axis in 0..3 {
             self.axes[axis].remove(endpoints(then, axis, slot));
@@ -169,7 +169,7 @@ impl SegmentedLists {
         slot: u32,
         judge: &PairJudge<'_>,
         sink: &mut EventSink<'_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         let (now, first) = (&judge.now()[slot as usize], judge.axis(0));
         let ends = endpoints(now, first, slot);
         sink.tests += self.axes[first].candidates(ends, judge.now(), |other| {
@@ -203,10 +203,10 @@ struct LocalSort<'w, 'j, 's> {
 }
 
 impl Kernel for LocalSort<'_, '_, '_> {
-    type Output = Result<(), FollowError>;
+    type Output = FollowResult;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> FollowResult {
         for slots in self.moved.chunks(BLOCK) {
             self.moves.look_up(self.list, slots, &self.sort);
             self.list.relocate(self.moves, &mut self.sort)?;
@@ -222,10 +222,10 @@ struct GlobalSort<'w, 'j, 's> {
 }
 
 impl Kernel for GlobalSort<'_, '_, '_> {
-    type Output = Result<(), FollowError>;
+    type Output = FollowResult;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, _: S) -> Result<(), FollowError> {
+    fn run<S: Simd>(mut self, _: S) -> FollowResult {
         self.list.sort_global(&mut self.sort)
     }
 }

@@ -1,5 +1,5 @@
-//! `segmented-sap`: persistent sweep and prune whose lists are cut into chunks, so that boxes can be
-//! inserted and removed without a pass over everything.
+//! `segmented-sap`: persistent sweep and prune whose lists are cut into chunks, so that boxes can
+//! be inserted and removed without a pass over everything.
 //!
 //! Source: Tracy, Buss and Woods, *Efficient Large-Scale Sweep and Prune Methods with AABB
 //! Insertion and Removal* (2009), §3.2.2.

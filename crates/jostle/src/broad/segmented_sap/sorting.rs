@@ -4,7 +4,7 @@
 //! [`Moves`] looks up the endpoints of many boxes at once; the list then moves them one by one,
 //! across chunks if they go that far, and shows whatever they pass to [`Passing`].
 
-use crate::broad::persistent::{AxisSort, Endpoint, FollowError, Passing};
+use crate::broad::persistent::{AxisSort, Endpoint, FollowError, FollowResult, Passing};
 use crate::simd::window::WINDOW;
 
 use super::list::{Chunk, SegmentedList, Spot};
@@ -78,7 +78,7 @@ impl SegmentedList {
         &mut self,
         moves: &Moves,
         sort: &mut AxisSort<'_, '_, '_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         self.hints.resize(sort.judge.now().len(), [NO_HINT; 2]);
         // The endpoint that makes room goes first, so that a box is never inside out.
         for [lower, upper] in &moves.right {
@@ -106,7 +106,7 @@ impl SegmentedList {
         &mut self,
         moved: &MovedEndpoint,
         sort: &mut AxisSort<'_, '_, '_>,
-    ) -> Result<(), FollowError> {
+    ) -> FollowResult {
         let spot = self.find_near(moved.from, moved.spot);
         let spot = if RIGHT {
             self.sift_right(spot, &mut sort.rightward(moved.to))?
@@ -119,10 +119,7 @@ impl SegmentedList {
 
     /// Global sort: takes over all current bounds, from the first chunk to the last.
     #[inline(always)]
-    pub(super) fn sort_global(
-        &mut self,
-        sort: &mut AxisSort<'_, '_, '_>,
-    ) -> Result<(), FollowError> {
+    pub(super) fn sort_global(&mut self, sort: &mut AxisSort<'_, '_, '_>) -> FollowResult {
         for chunk in 0..self.chunks.len() {
             let mut from = 0;
             loop {

@@ -2,15 +2,14 @@
 //! [`GroupFollower`] keeps them from step to step.
 //!
 //! Boxes with the same membership, mask and stillness form a group, and so do the boxes of a
-//! large owner. Whether two groups can pair at all is known once; a sweep then runs within a
-//! group or between two, and never meets the pairs that the filter would throw away. At most
-//! [`MOST`] groups are made, the largest ones; the rest share one group in which each pair is
-//! looked at.
+//! large owner. Which groups can pair at all is decided once; a sweep then runs within a group or
+//! between two, and never meets the pairs that the filter would reject. There are at most [`MOST`]
+//! groups, the largest ones; all other boxes share one group, in which each pair is checked.
 
 use crate::boxes::Boxes;
 use crate::filter::Filter;
 
-/// The most groups that are told apart.
+/// The most groups.
 const MOST: usize = 16;
 
 /// An owner with fewer boxes than this gets no group of its own.
@@ -33,7 +32,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Looks at the filters of all boxes. Without filters there is one group and nothing is read.
+    /// Reads the filters of all boxes. Without filters there is one group and nothing is read.
     pub fn rebuild(&mut self, boxes: &Boxes) {
         self.kinds.clear();
         self.group.clear();
@@ -142,6 +141,13 @@ impl Groups {
         }
     }
 
+    /// For each group the groups it may pair with, one bit each.
+    pub fn partners(&self) -> impl Iterator<Item = u32> {
+        let groups = 0..self.kinds.len();
+        let bit = |one: usize, other: usize| u32::from(self.may_pair(one, other)) << other;
+        groups.clone().map(move |one| groups.clone().fold(0, |bits, other| bits | bit(one, other)))
+    }
+
     /// Bytes held, without the small tables of distinct filters.
     pub fn bytes(&self) -> usize {
         self.group.capacity() + self.filters.capacity() * size_of::<Filter>()
@@ -158,7 +164,7 @@ pub(crate) struct GroupFollower {
 }
 
 impl GroupFollower {
-    /// Looks at the filters of all boxes.
+    /// Reads the filters of all boxes.
     pub fn rebuild(&mut self, boxes: &Boxes) {
         self.groups.rebuild(boxes);
         self.groups.release_scratch();

@@ -1,29 +1,27 @@
 //! [`AxisList`]: the endpoints on one axis as values and ids, sorted by vectors, and the retest of
-//! what changed its rank. One worker runs it without knowing of the other axes.
+//! those that changed their rank. One worker runs it without knowing about the other axes.
 
 use crate::aabb::Aabb;
-use crate::broad::persistent::{
-    Endpoint, FollowError, PairJudge, fill_sorted, key_value, order_key,
-};
-use crate::ds::radix_sort::sort_items;
+use crate::broad::persistent::{Endpoint, FollowError, FollowResult, PairJudge, fill_sorted};
+use crate::ds::radix_sort::{from_ordered_bits, ordered_bits, sort_items};
 use crate::id::Slot;
 use crate::pair::{Lane, Pair};
 use crate::simd::endpoint_sort::{LANES, PADDING, differences, sort};
 
 use super::Retest;
 
-/// Set in the id of a lower end: as the sign it makes lower ends sort before upper ones.
+/// Set in the id of a lower endpoint: as the sign it makes lower endpoints sort before upper ones.
 const LOWER: i32 = i32::MIN;
 
-/// From so many entries on they are sorted by digits.
+/// From this many entries on a radix sort is used.
 const MANY: usize = 1 << 16;
 
-/// What a test and what a split cost, in the unit of [`CostModel`](crate::broad::persistent::CostModel): a test
-/// comes with the search for what was passed.
+/// What a test and what a split cost, in units of one test of `CostModel`: a test comes with the
+/// search for what was passed.
 pub(super) const TEST_WORK: u64 = 2;
 const SPLIT_WORK: u64 = 2;
 
-/// The moved boxes are gone through one by one where less than one end in so many belongs to them.
+/// The moved boxes are visited one by one if fewer than one endpoint in this many belongs to them.
 const WALK_SHARE: usize = 8;
 
 #[inline(always)]
@@ -36,7 +34,7 @@ pub(super) fn slot_of(id: i32) -> u32 {
     (id & !LOWER) as u32
 }
 
-/// Where the rank of an end stands in [`AxisList::ranks`].
+/// The place of an endpoint's rank in [`AxisList::ranks`].
 #[inline(always)]
 fn rank_place(id: i32) -> usize {
     2 * slot_of(id) as usize + usize::from(id >= 0)
@@ -45,28 +43,28 @@ fn rank_place(id: i32) -> usize {
 /// A signed number that orders as the value does.
 #[inline(always)]
 fn signed_key(value: f32) -> i32 {
-    (order_key(value) ^ 1 << 31) as i32
+    (ordered_bits(value) ^ 1 << 31) as i32
 }
 
 /// The sorted endpoints on one axis.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AxisList {
-    /// Values and ids in sorted order, filled up to whole vectors.
+    /// Values and ids in sorted order, padded to whole vectors.
     values: Vec<i32>,
     ids: Vec<i32>,
-    /// Number of ends; what follows them fills up.
+    /// Number of endpoints; what follows them is padding.
     count: usize,
-    /// Ids in the order of the step before.
+    /// Ids in the order of the previous step.
     previous: Vec<i32>,
-    /// Where the ends of each slot stand, lower then upper.
+    /// The ranks of the endpoints of each slot, lower then upper.
     ranks: Vec<u32>,
-    /// The same of the step before; only kept for [`Retest::Between`].
+    /// The same of the previous step; only for [`Retest::Between`].
     old_ranks: Vec<u32>,
     /// Places whose id changed.
     changed: Vec<u32>,
-    /// Where the ends of each moved box stood in the step before; only where few moved.
+    /// The previous ranks of the endpoints of each moved box; only if few moved.
     from: Vec<[u32; 2]>,
-    /// For sorting from scratch, and the ends of boxes that come.
+    /// For sorting from scratch, and the endpoints of inserted boxes.
     packed: Vec<u64>,
     pub(super) began: Vec<Pair>,
     pub(super) ended: Vec<Pair>,
@@ -83,7 +81,7 @@ pub(super) struct AxisCounts {
 
 impl AxisCounts {
     #[inline(always)]
-    fn check(&self, moves: &AxisMoves<'_>) -> Result<(), FollowError> {
+    fn check(&self, moves: &AxisMoves<'_>) -> FollowResult {
         let work = self.tests * TEST_WORK + self.splits * SPLIT_WORK;
         if work > moves.budget { Err(FollowError::OverBudget) } else { Ok(()) }
     }
@@ -97,12 +95,12 @@ pub(super) struct AxisMoves<'a> {
     pub place: usize,
     pub moved: &'a [u32],
     pub retest: Retest,
-    /// Most work, in the unit of a test.
+    /// The most work, in units of one test.
     pub budget: u64,
 }
 
 impl AxisList {
-    /// Sorts the ends of these boxes from scratch.
+    /// Sorts the endpoints of these boxes from scratch.
     pub fn rebuild(
         &mut self,
         aabbs: &[Aabb],
@@ -110,7 +108,7 @@ impl AxisList {
         slots: impl Iterator<Item = u32> + Clone,
     ) {
         self.packed.clear();
-        pack_ends(&mut self.packed, aabbs, axis, slots);
+        pack_endpoints(&mut self.packed, aabbs, axis, slots);
         if self.packed.len() < MANY {
             self.packed.sort_unstable();
         } else {
@@ -127,12 +125,12 @@ impl AxisList {
             self.ranks[rank_place(id)] = rank as u32;
         }
         if self.packed.len() >= MANY {
-            // Sorting so many needs fresh memory anyway.
+            // Sorting this many needs fresh memory anyway.
             self.release();
         }
     }
 
-    /// Fills up to whole vectors behind so many ends.
+    /// Pads to whole vectors behind this many endpoints.
     fn set_count(&mut self, count: usize) {
         self.count = count;
         for entries in [&mut self.values, &mut self.ids] {
@@ -141,7 +139,7 @@ impl AxisList {
         }
     }
 
-    /// The ids of the ends in order.
+    /// The ids of the endpoints in order.
     pub fn ids(&self) -> &[i32] {
         &self.ids[..self.count]
     }
@@ -153,17 +151,17 @@ impl AxisList {
         if high < low + 2 {
             return 0.0;
         }
-        let value = |at: usize| key_value(self.values[at] as u32 ^ 1 << 31);
+        let value = |at: usize| from_ordered_bits(self.values[at] as u32 ^ 1 << 31);
         let width = value(high - 1) - value(low);
         if width > 0.0 { (high - low) as f32 / width } else { 0.0 }
     }
 
-    /// Takes out the boxes for which `dropped` holds.
-    pub fn remove(&mut self, dropped: impl Fn(u32) -> bool) {
+    /// Removes the boxes for which `removed` holds.
+    pub fn remove(&mut self, removed: impl Fn(u32) -> bool) {
         let mut kept = 0;
         for place in 0..self.count {
             let (value, id) = (self.values[place], self.ids[place]);
-            if !dropped(slot_of(id)) {
+            if !removed(slot_of(id)) {
                 (self.values[kept], self.ids[kept]) = (value, id);
                 self.ranks[rank_place(id)] = kept as u32;
                 kept += 1;
@@ -172,10 +170,10 @@ impl AxisList {
         self.set_count(kept);
     }
 
-    /// Puts boxes in: their sorted ends are merged with the others from behind.
-    pub fn insert(&mut self, fresh: &[u32], aabbs: &[Aabb], axis: usize) {
+    /// Inserts boxes: their sorted endpoints are merged with the others from the back.
+    pub fn insert(&mut self, inserted: &[u32], aabbs: &[Aabb], axis: usize) {
         self.packed.clear();
-        pack_ends(&mut self.packed, aabbs, axis, fresh.iter().copied());
+        pack_endpoints(&mut self.packed, aabbs, axis, inserted.iter().copied());
         self.packed.sort_unstable();
         let (mut from, mut left) = (self.count, self.packed.len());
         self.set_count(from + left);
@@ -196,7 +194,7 @@ impl AxisList {
     }
 
     /// Gives the moved boxes their new values, sorts, and retests what changed its rank.
-    pub fn follow(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> Result<(), FollowError> {
+    pub fn follow(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> FollowResult {
         self.began.clear();
         self.ended.clear();
         self.counts = AxisCounts::default();
@@ -228,7 +226,7 @@ impl AxisList {
         }
     }
 
-    /// Gives the moved boxes their new values; notes where they stood, if told.
+    /// Gives the moved boxes their new values, and if told, notes their ranks.
     fn renew(&mut self, moves: &AxisMoves<'_>, note: bool) {
         let axis = moves.judge.axis(moves.place);
         for &slot in moves.moved {
@@ -244,8 +242,8 @@ impl AxisList {
     }
 
     /// Sorts by vectors. Entries that are far from order exhaust the budget, or are sorted from
-    /// scratch where there is none.
-    fn sort(&mut self, moves: &AxisMoves<'_>) -> Result<(), FollowError> {
+    /// scratch if there is none.
+    fn sort(&mut self, moves: &AxisMoves<'_>) -> FollowResult {
         let budget = (self.values.len() as u64).min(moves.budget / SPLIT_WORK);
         let splits = sort(&mut self.values, &mut self.ids, budget);
         self.counts.splits = splits.unwrap_or(budget);
@@ -265,16 +263,16 @@ impl AxisList {
         Ok(())
     }
 
-    /// Each end that moved against those it passed, for when few moved. One that moved right
+    /// Each endpoint that moved against those it passed, for when few moved. One that moved right
     /// looks for them in the new order, one that moved left in the old order, between its old
-    /// value and its new one. Of two ends that changed places exactly one sees the other: call
-    /// the one that was left `e` (from e to e'), the other `q` (from q to q'), so e < q and q' < e'.
-    /// If e < q', then `e` moved right and sees q' on its way; otherwise q' < e, `q` moved left and
+    /// value and its new one. Of two endpoints that swapped exactly one sees the other: call the
+    /// one that was left `e` (from e to e'), the other `q` (from q to q'), so e < q and q' < e'. If
+    /// e < q', then `e` moved right and sees q' on its way; otherwise q' < e, `q` moved left and
     /// sees e on its way.
     ///
-    /// The old order is read by the bounds of the past, which the tests need anyway; a copy of the
-    /// old values would have to be made in every step.
-    fn retest_moved(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> Result<(), FollowError> {
+    /// The old order is read by the previous bounds, which the tests need anyway; a copy of the old
+    /// values would have to be made in every step.
+    fn retest_moved(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> FollowResult {
         let (axis, then) = (moves.judge.axis(moves.place), moves.judge.then());
         let old_value = |id: i32| old_value(then, axis, id);
         for (&slot, from) in moves.moved.iter().zip(&self.from) {
@@ -299,15 +297,11 @@ impl AxisList {
         Ok(())
     }
 
-    /// Each end that changed its rank against those it passed, for when many moved: memory is
-    /// read forward, and how many were passed is known at once. The same argument holds with
-    /// ranks in the place of values; two ends cannot both be at one rank, but one may come to
-    /// where the other was, so one that moved left looks at what lies strictly between.
-    fn retest_changed(
-        &mut self,
-        moves: &AxisMoves<'_>,
-        lane: &mut Lane,
-    ) -> Result<(), FollowError> {
+    /// Each endpoint that changed its rank against those it passed, for when many moved: memory is
+    /// read forward, and how many were passed is known at once. The same argument holds for ranks
+    /// instead of values; two endpoints cannot both be at one rank, but one may come to where the
+    /// other was, so one that moved left looks at what lies strictly between.
+    fn retest_changed(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> FollowResult {
         for &place in &self.changed {
             let (id, to) = (self.ids[place as usize], place as usize);
             let from = std::mem::replace(&mut self.ranks[rank_place(id)], place) as usize;
@@ -320,10 +314,10 @@ impl AxisList {
         Ok(())
     }
 
-    /// The thesis's methods. The first: each changed box against those with an end between its
-    /// own ends, in the new order and in the old, and on the way from the one to the other. The
-    /// second: each changed box against every other.
-    fn retest_boxes(&mut self, moves: &AxisMoves<'_>) -> Result<(), FollowError> {
+    /// The thesis's methods. The first: each changed box against those with an endpoint between its
+    /// own, in the new order and in the old, and between the two. The second: each changed box
+    /// against every other.
+    fn retest_boxes(&mut self, moves: &AxisMoves<'_>) -> FollowResult {
         for place in 0..self.changed.len() {
             let Some(slot) = self.first_mention(place) else { continue };
             if moves.retest == Retest::All {
@@ -344,7 +338,7 @@ impl AxisList {
         Ok(())
     }
 
-    /// The box of a changed end, unless its other end speaks for it.
+    /// The box of a changed endpoint, unless its other endpoint comes first.
     fn first_mention(&self, place: usize) -> Option<u32> {
         let id = self.ids[self.changed[place] as usize];
         let lower = rank_place(id | LOWER);
@@ -352,7 +346,7 @@ impl AxisList {
         (id < 0 || !lower_changed).then_some(slot_of(id))
     }
 
-    /// Gives back what only sorting from scratch needs.
+    /// Gives back memory that only sorting from scratch needs.
     pub fn release(&mut self) {
         self.packed = Vec::new();
     }
@@ -367,7 +361,7 @@ impl AxisList {
         words.iter().chain(&ranks).sum::<usize>() * 4 + longs * 8
     }
 
-    /// Panics where the list is not the sorted list of the ends of these boxes.
+    /// Panics if the list is not the sorted endpoints of these boxes.
     pub fn validate(&self, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32> + Clone) {
         let mut expected = Vec::new();
         fill_sorted(&mut expected, aabbs, axis, slots);
@@ -376,7 +370,7 @@ impl AxisList {
         let entry = |end: &Endpoint| (signed_key(end.value()), id_of(end.slot(), end.is_upper()));
         assert!(
             found.iter().copied().eq(expected.iter().map(entry)),
-            "axis {axis}: the list is not the sorted ends of the boxes"
+            "axis {axis}: the list is not the sorted endpoints of the boxes"
         );
         for (rank, &(_, id)) in found.iter().enumerate() {
             assert_eq!(self.ranks[rank_place(id)], rank as u32, "axis {axis}: a rank is wrong");
@@ -384,15 +378,15 @@ impl AxisList {
     }
 }
 
-/// The value of an end before the step.
+/// The value of an endpoint before the step.
 #[inline(always)]
 fn old_value(then: &[Aabb], axis: usize, id: i32) -> i32 {
     let aabb = &then[slot_of(id) as usize];
     signed_key(if id < 0 { aabb.min[axis] } else { aabb.max[axis] })
 }
 
-/// An end against those it has passed. An upper end that moves right, or a lower one that moves
-/// left, begins pairs; the others end them. Returns how many there were.
+/// An endpoint against those it has passed. An upper endpoint that moves right, or a lower one that
+/// moves left, begins pairs; the others end them. Returns how many there were.
 #[inline(always)]
 fn test_passed(
     id: i32,
@@ -410,8 +404,8 @@ fn test_passed(
     for end in passed {
         tests += 1;
         let other = slot_of(end);
-        // Ends of the same kind are tested in vain: which they are is left to chance, and a
-        // missed branch costs more.
+        // Endpoints of the same kind are tested in vain: the kind is random, and a mispredicted
+        // branch costs more.
         if !(moved.overlaps(&boxes[other as usize]) & (id ^ end < 0)) {
             continue;
         }
@@ -425,7 +419,7 @@ fn test_passed(
     Ok(tests)
 }
 
-/// The pairs of a box with those in a list of ends that began or ended.
+/// The pairs of a box with those in a list of endpoints that began or ended.
 fn changed_pairs(
     slot: u32,
     ends: &[i32],
@@ -449,8 +443,8 @@ fn changed_pairs(
     }
 }
 
-/// The ends of boxes, which ascend: lower ends first, so that equal values are in order already.
-fn pack_ends(
+/// Packs the endpoints of boxes, which ascend: lower ones first, so that equal values are in order.
+fn pack_endpoints(
     packed: &mut Vec<u64>,
     aabbs: &[Aabb],
     axis: usize,

@@ -4,8 +4,8 @@
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::broad::persistent::{
-    ClassifiedChanges, CostModel, FollowError, FollowStep, PairJudge, PersistentLists,
-    PreviousBounds,
+    ClassifiedChanges, CostModel, FollowError, FollowResult, FollowStep, PairJudge,
+    PersistentLists, PreviousBounds,
 };
 use crate::pair::PairBuffer;
 use crate::par::Workers;
@@ -46,11 +46,7 @@ impl SimdFollow {
     }
 
     /// Ends the pairs of the removed boxes, and takes their endpoints out.
-    fn remove(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn remove(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         let workers = self.workers(step.boxes.len());
         let SimdFollow { axes, sweep, changes, .. } = self;
         if changes.removed.is_empty() {
@@ -70,11 +66,7 @@ impl SimdFollow {
     }
 
     /// Puts the endpoints of the inserted boxes in, and begins their pairs.
-    fn insert(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn insert(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         let workers = self.workers(step.boxes.len());
         let SimdFollow { axes, sweep, changes, .. } = self;
         if changes.inserted.is_empty() {
@@ -95,11 +87,7 @@ impl SimdFollow {
     }
 
     /// Sorts and retests, one worker for each axis.
-    fn follow_moved(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn follow_moved(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         if self.changes.moved.is_empty() {
             return Ok(());
         }
@@ -127,12 +115,12 @@ impl SimdFollow {
         if results.iter().any(|result| matches!(result, Err(FollowError::OverBudget))) {
             return Err(FollowError::OverBudget);
         }
-        results.into_iter().collect::<Result<(), FollowError>>()?;
+        results.into_iter().collect::<FollowResult>()?;
         self.collect(found)
     }
 
     /// Puts together what the axes found. The thesis's methods meet a pair more than once.
-    fn collect(&mut self, found: &mut PairBuffer) -> Result<(), FollowError> {
+    fn collect(&mut self, found: &mut PairBuffer) -> FollowResult {
         if self.retest == Retest::Passed {
             self.axes.iter().for_each(|list| found.ended_mut().extend_from_slice(&list.ended));
             return Ok(());
@@ -187,11 +175,7 @@ impl PersistentLists for SimdFollow {
         CostModel { most_passed: [2.0 * self.axes[0].ids().len() as f32; 3], ..self.model }
     }
 
-    fn follow(
-        &mut self,
-        step: &mut FollowStep<'_>,
-        found: &mut PairBuffer,
-    ) -> Result<(), FollowError> {
+    fn follow(&mut self, step: &mut FollowStep<'_>, found: &mut PairBuffer) -> FollowResult {
         (self.splits, self.ranks) = (0, 0);
         self.changes.classify(step.boxes, step.previous, |_| false);
         let result = self

@@ -1,48 +1,50 @@
 //! `simd-sap`: persistent sweep and prune whose lists are sorted by vectors, one worker for each
-//! axis; boxes whose ends changed their rank are retested.
+//! axis; boxes whose endpoints changed their rank are retested.
 //!
-//! Source: G. Campbell, *Broadphase Collision Detection on the Cell Processor* (2010), §4.2, carried
-//! from the Cell's four-lane vectors and three coprocessors to AVX2 and threads.
+//! Source: G. Campbell, *Broadphase Collision Detection on the Cell Processor* (2010), §4.2,
+//! carried from the Cell's four-lane vectors and three coprocessors to AVX2 and threads.
 //!
 //! ```text
 //! each axis, on a worker of its own
-//!     give the ends of the moved boxes their new values
-//!     sort values and ids by vectors                  (simd::endpoint_sort)
-//!     compare the ids with the order of the step before
+//!     give the endpoints of the moved boxes their new values
+//!     sort values and ids by vectors                  (simd/endpoint_sort.rs)
+//!     compare the ids with the order of the previous step
 //!     retest the boxes at the places that differ
 //! ```
 //!
-//! **Cost.** A step costs O(n) short operations, eight endpoints each, to find what is out of order
-//! and what changed, the splits of the sort, and a test for each place that an end has moved. Boxes
-//! that come and go cost a pass over the lists and a test against each box that lies over a point
-//! of the first axis. Nothing moved costs nothing. Memory: 96 bytes a box for lists, previous order
-//! and ranks, up to 24 for what changed, 24 for the past bounds.
+//! **Cost.** A step costs O(n) short operations, on eight endpoints each, to find what is out of
+//! order and what changed, the splits of the sort, and a test for each place that an endpoint has
+//! moved. Boxes that are inserted or removed cost a pass over the lists and a test against each box
+//! that lies over a point of the first axis. A step without changes costs nothing. Memory: 96 bytes
+//! a box for lists, previous order and ranks, up to 24 for what changed, 24 for the previous
+//! bounds.
 //!
-//! **Choose it** instead of [`sap`](crate::broad::sap) where many boxes move a little and up to
-//! three threads are there. Not for worlds in which boxes come and go in numbers: the lists are
-//! written anew. The limits of `sap` hold here, too.
+//! **Choose it** instead of [`sap`](crate::broad::sap) if many boxes move a little and up to three
+//! threads are available. Not for worlds in which many boxes come and go: the lists are rewritten
+//! each time. The limits of `sap` hold here as well.
 //!
-//! **What lost.** With a tenth moving, one worker takes 1.15 times as long as `sap` at 4096 boxes
-//! (1.3 while a copy of the old values was made in each step and what was passed was first looked
-//! for and then tested). Sorting by vectors is a third of the step; the rest are the tests of what
-//! was passed, which `sap` makes as well, and which no vector makes faster: each reads a box from
-//! elsewhere. Handing a step to three workers costs some microseconds, as much as a step of 256
-//! boxes, and more where cores are busy.
+//! **What lost.** With a tenth moving, one worker takes 1.45 times as long as `sap` at 4096 boxes
+//! (`jostle reproduce campbell`). Sorting by vectors is a third of the step; the rest are the tests
+//! of what was passed, which `sap` makes as well, and which no vector makes faster: each reads a
+//! box from somewhere else. It was slower still while each step copied the old values and looked
+//! for what was passed before testing it. Handing a step to three workers costs some microseconds,
+//! as much as a step of 256 boxes, and more on busy cores.
 //!
 //! **Departures.**
-//! 1. Vectors are kept in order while they are moved, see [`simd`](self)'s sort; an entry is
-//!    compared by value, kind of end and id, so equal values need no forced exchange.
-//! 2. Each end knows its rank, so nothing is searched for, and only moved boxes get new values.
+//! 1. Vectors stay in order while they are moved, see `simd/endpoint_sort.rs`; entries are compared
+//!    by value, kind of endpoint and id, so equal values need no forced swap.
+//! 2. Each endpoint knows its rank, so nothing is searched for, and only moved boxes get new
+//!    values.
 //! 3. Ids are compared rather than values: what keeps its rank has passed nothing.
-//! 4. [`Retest::Passed`], the default, tests an end against those it has passed instead of a box
-//!    against all that lie between its ends, and sees each exchange once: pairs begin and end in
-//!    the same pass, and no set of colliding keys of the frame before is needed. The thesis's two
-//!    methods can be chosen. Its first one misses a box that encloses another unless either has an
-//!    end where the other passed; here it also looks along the way from the old rank to the new.
-//! 5. Steps dearer than finding all pairs anew are replaced by that
-//!    ([`persistent`](crate::broad::persistent)); where this is forbidden, lists far from order are
-//!    sorted from scratch.
-//! 6. Boxes that come and go are met in a sweep of the first axis (`churn_sweep.rs`).
+//! 4. [`Retest::Passed`], the default, tests an endpoint against those it has passed instead of a
+//!    box against all that lie between its endpoints, and sees each swap once: pairs begin and end
+//!    in the same pass, and no set of colliding keys of the previous frame is needed. The thesis's
+//!    two methods can be chosen. Its first one misses a box that encloses another unless either has
+//!    an endpoint where the other passed; here it also looks at what lies between the old rank and
+//!    the new one.
+//! 5. If a step would cost more than finding all pairs, that is done instead (`persistent`); if
+//!    this is forbidden, lists far from order are sorted from scratch.
+//! 6. Boxes that are inserted or removed are met in a sweep of the first axis (`churn_sweep.rs`).
 
 mod axis;
 mod churn_sweep;
@@ -85,7 +87,8 @@ impl SimdSap {
         SimdSap { driver: Persistent::new(workers, lists, true) }
     }
 
-    /// Says whether finding all pairs may replace a step that would cost more, as it may by default.
+    /// Says whether finding all pairs may replace a step that would cost more, as it may by
+    /// default.
     pub fn may_rebuild(mut self, may: bool) -> SimdSap {
         self.driver.may_rebuild = may;
         self
