@@ -1,6 +1,6 @@
 //! Data structures that know nothing about collision.
 
-pub mod pair_sort;
+pub(crate) mod pair_sort;
 pub mod radix_sort;
-pub mod regions;
+pub(crate) mod regions;
 pub mod succ_tree;

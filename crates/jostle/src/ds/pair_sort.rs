@@ -13,7 +13,7 @@ const LONG_ROW: usize = 24;
 
 /// The scratch memory of a sort, reused from call to call.
 #[derive(Clone, Debug, Default)]
-pub struct PairSorter {
+pub(crate) struct PairSorter {
     /// Where each range begins in `moved`, and while moving, where its next pair goes.
     starts: Vec<u32>,
     moved: Vec<u64>,
@@ -23,7 +23,7 @@ pub struct PairSorter {
 impl PairSorter {
     /// Writes the pairs, given as slices of keys (first number in the upper half, below
     /// `numbers`), ascending to `sorted`.
-    pub fn sort<'a, K: Copy + Into<u64> + 'a>(
+    pub(crate) fn sort<'a, K: Copy + Into<u64> + 'a>(
         &mut self,
         slices: impl Iterator<Item = &'a [K]> + Clone,
         numbers: usize,
@@ -51,7 +51,7 @@ impl PairSorter {
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         (self.starts.capacity() + self.rows.capacity()) * 4 + self.moved.capacity() * 8
     }
 

@@ -10,20 +10,20 @@ use std::ops::Range;
 use crate::par::Workers;
 
 /// A slice and where its regions begin: region `k` is `start(k)..start(k + 1)`.
-pub struct Regions<'a, T, S> {
+pub(crate) struct Regions<'a, T, S> {
     items: &'a mut [T],
     start: S,
 }
 
 impl<'a, T, S: Fn(usize) -> usize + Copy> Regions<'a, T, S> {
     /// Regions of `items`; `start` must not decrease and must stay within the slice.
-    pub fn new(items: &'a mut [T], start: S) -> Regions<'a, T, S> {
+    pub(crate) fn new(items: &'a mut [T], start: S) -> Regions<'a, T, S> {
         Regions { items, start }
     }
 }
 
 /// Something that falls into numbered regions and can be cut between two of them.
-pub trait Cut: Send + Sized {
+pub(crate) trait Cut: Send + Sized {
     /// What a task gets.
     type Part;
 
@@ -63,7 +63,7 @@ impl<A: Cut, B: Cut> Cut for (A, B) {
 }
 
 /// Calls `task` with each region in `range` and its number.
-pub fn for_each_region<C: Cut>(
+pub(crate) fn for_each_region<C: Cut>(
     workers: &Workers,
     range: Range<usize>,
     regions: C,

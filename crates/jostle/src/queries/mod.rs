@@ -15,6 +15,7 @@
 //! **Filters.** A query has a filter as a box has, and finds the boxes that such a box could pair
 //! with. [`Filter::ALL`] finds all boxes that pair with anything at all.
 
+use std::fmt::Debug;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -72,7 +73,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// None for a cast that finds nothing.
-    pub fn new(cast: &Cast) -> Option<Prepared> {
+    pub(crate) fn new(cast: &Cast) -> Option<Prepared> {
         let finite = cast.direction.iter().all(|part| part.is_finite());
         let valid = finite && cast.limit >= 0.0 && cast.start.check().is_ok();
         // The inverse of the smallest f32 is finite in f64.
@@ -83,7 +84,7 @@ impl Prepared {
 
     /// See [`Cast::enters`].
     #[inline]
-    pub fn enters(&self, aabb: &Aabb) -> Option<f64> {
+    pub(crate) fn enters(&self, aabb: &Aabb) -> Option<f64> {
         let (mut enter, mut leave) = (0.0f64, self.limit);
         for k in 0..3 {
             let inverse = self.inverse[k];
@@ -160,10 +161,10 @@ pub struct NearPair {
 }
 
 /// Called with each box that is found; breaking ends the search.
-pub type Visit<'v, T> = &'v mut dyn FnMut(T) -> ControlFlow<()>;
+pub(crate) type Visit<'v, T> = &'v mut dyn FnMut(T) -> ControlFlow<()>;
 
 /// Queries that visit what they find, in no particular order. [`Queries`] sorts.
-pub trait BoxQueries: Sync {
+pub trait BoxQueries: Debug + Sync {
     /// Boxes that overlap a box.
     fn visit_overlapping(
         &self,

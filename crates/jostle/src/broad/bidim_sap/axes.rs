@@ -29,7 +29,7 @@ pub(super) struct Axes {
 
 impl Axes {
     /// The axis that is not swept.
-    pub fn unused(self) -> usize {
+    pub(super) fn unused(self) -> usize {
         3 - self.primary - self.secondary
     }
 }
@@ -46,7 +46,7 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    pub fn crowding(&mut self, boxes: &Boxes) -> Crowding {
+    pub(super) fn crowding(&mut self, boxes: &Boxes) -> Crowding {
         let aabbs = boxes.aabbs();
         let count = (aabbs.len() / 16).clamp(SMALL_SAMPLE, SAMPLE);
         let sampled = sample_slots(aabbs.len(), count).map(|slot| aabbs[slot]);
@@ -72,7 +72,7 @@ impl Sampler {
         (overlaps as f64 + 1.0) / ((count * count.saturating_sub(1) / 2) as f64 + 1.0)
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.sample.capacity() * size_of::<Aabb>()
             + (self.lows.capacity() + self.spare.capacity()) * size_of::<u64>()
     }

@@ -23,7 +23,7 @@ pub(super) struct Bounds {
 impl Bounds {
     /// Bounds at equal numbers of the sorted items' keys. Equal bounds are merged: a
     /// strip that nothing can be at home in does not count.
-    pub fn set(&mut self, sorted: &[u64], strips: usize) {
+    pub(super) fn set(&mut self, sorted: &[u64], strips: usize) {
         self.bounds.clear();
         if !sorted.is_empty() {
             let key = |k: usize| (sorted[k * sorted.len() / strips] >> 32) as u32;
@@ -48,13 +48,13 @@ impl Bounds {
     }
 
     /// Number of the last strip.
-    pub fn last(&self) -> usize {
+    pub(super) fn last(&self) -> usize {
         self.bounds.len()
     }
 
     /// The strips from that of the low endpoint to that of the high endpoint; for NaN, none.
     #[inline]
-    pub fn span(&self, low: f32, high: f32) -> [u16; 2] {
+    pub(super) fn span(&self, low: f32, high: f32) -> [u16; 2] {
         if low.is_nan() {
             return NO_SPAN;
         }
@@ -82,7 +82,7 @@ impl Bounds {
         (((value - self.origin) * self.scale) as usize).min(self.before.len() - 2)
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bounds.capacity() * size_of::<f32>() + self.before.capacity() * size_of::<u16>()
     }
 }

@@ -55,7 +55,13 @@ impl Clone for Candidates {
 impl Candidates {
     /// Computes everything from the sorted endpoints of `count` members: `i` is the low endpoint
     /// of member `i`, `i + count` its high one.
-    pub fn generate(&mut self, order: &[u32], count: usize, parts: usize, workers: &Workers) {
+    pub(super) fn generate(
+        &mut self,
+        order: &[u32],
+        count: usize,
+        parts: usize,
+        workers: &Workers,
+    ) {
         self.resize(count, parts);
         self.count_lows(order, count, workers);
         self.assign_ranks(order, count, workers);
@@ -66,29 +72,29 @@ impl Candidates {
 
     /// R of a member.
     #[inline(always)]
-    pub fn rank(&self, member: usize) -> u32 {
+    pub(super) fn rank(&self, member: usize) -> u32 {
         self.rank[member].load(Relaxed)
     }
 
     /// R⁻ of a rank.
     #[inline(always)]
-    pub fn member(&self, rank: u32) -> u32 {
+    pub(super) fn member(&self, rank: u32) -> u32 {
         self.member[rank as usize]
     }
 
     /// L and U of a rank.
     #[inline(always)]
-    pub fn range(&self, rank: u32) -> (u32, u32) {
+    pub(super) fn range(&self, rank: u32) -> (u32, u32) {
         (self.lower[rank as usize], self.upper[rank as usize].load(Relaxed))
     }
 
     /// Sum of the lengths of all candidate ranges.
-    pub fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         let upper = self.upper.iter().map(|upper| upper.load(Relaxed));
         upper.zip(&self.lower).map(|(upper, &lower)| u64::from(upper.saturating_sub(lower))).sum()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let words = self.rank.capacity() + self.member.capacity() + self.lower.capacity();
         (words + self.upper.capacity()) * 4
             + self.before.capacity() * size_of::<usize>()

@@ -46,7 +46,7 @@ pub(super) struct Pairing {
 
 impl Pairing {
     /// Finds all pairs, with `count` partitions and one lane for each.
-    pub fn pair(
+    pub(super) fn pair(
         &mut self,
         input: &Input<'_>,
         count: usize,
@@ -67,11 +67,11 @@ impl Pairing {
     }
 
     /// Overlap tests and pairs found, for each partition.
-    pub fn work(&self) -> impl Iterator<Item = (u64, u64)> + Clone {
+    pub(super) fn work(&self) -> impl Iterator<Item = (u64, u64)> + Clone {
         self.partitions.iter().map(|partition| (partition.tests, partition.pairs))
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.partitions.iter().map(|partition| partition.tree.bytes()).sum()
     }
 }

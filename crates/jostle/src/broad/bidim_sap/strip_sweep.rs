@@ -51,7 +51,7 @@ impl Default for SweepScratch {
 
 impl SweepScratch {
     /// Brings in the boxes of a strip and sorts them.
-    pub fn collect(&mut self, runs: &StripRuns, strip: usize, axes: Axes, groups: &Groups) {
+    pub(super) fn collect(&mut self, runs: &StripRuns, strip: usize, axes: Axes, groups: &Groups) {
         self.items.clear();
         for visitors in [false, true] {
             for run in runs.runs(strip, visitors) {
@@ -116,7 +116,7 @@ impl SweepScratch {
     }
 
     /// Finds part `part` of `parts` of the pairs of the strip.
-    pub fn sweep(
+    pub(super) fn sweep(
         &self,
         boxes: &Boxes,
         groups: &Groups,
@@ -161,7 +161,7 @@ impl SweepScratch {
         })
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         (self.items.capacity() + self.spare.capacity()) * 8
             + self.blocks.bytes()
             + self.slots.capacity() * 4

@@ -100,7 +100,7 @@ impl StripRuns {
 
     /// The entries at home in a strip, or visiting it, as places in `entries`: a run from each
     /// chunk, ascending by slot.
-    pub fn runs(&self, strip: usize, visitors: bool) -> impl Iterator<Item = Range<usize>> {
+    pub(super) fn runs(&self, strip: usize, visitors: bool) -> impl Iterator<Item = Range<usize>> {
         let run = 2 * strip + usize::from(visitors);
         let chunks = self.starts.iter().zip(self.ends.chunks(2 * self.strips));
         chunks.map(move |(start, ends)| {
@@ -113,7 +113,7 @@ impl StripRuns {
 impl Strips {
     /// Finds all pairs.
     #[expect(clippy::too_many_arguments, reason = "one caller, and each is a different thing")]
-    pub fn update(
+    pub(super) fn update(
         &mut self,
         boxes: &Boxes,
         axes: Axes,
@@ -268,14 +268,14 @@ impl Strips {
     }
 
     /// Adds what the last update counted.
-    pub fn count(&self, stats: &mut Stats) {
+    pub(super) fn count(&self, stats: &mut Stats) {
         stats.tests = self.work.iter().map(|work| work.tests).sum();
         stats.counts.push(("entries", self.runs.entries.len() as f64));
         stats.counts.push(("dispersion primary", self.dispersion()));
         super::count_shares(stats, self.work.iter().map(|work| (work.tests, work.pairs)));
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bounds.bytes()
             + (self.sample.capacity() + self.spare.capacity()) * 8
             + self.spans.capacity() * 4

@@ -35,7 +35,7 @@ pub(super) struct Trees {
 
 impl Trees {
     /// Finds all pairs.
-    pub fn update(
+    pub(super) fn update(
         &mut self,
         boxes: &Boxes,
         axes: Axes,
@@ -91,12 +91,12 @@ impl Trees {
     }
 
     /// D of the primary and of the secondary axis.
-    pub fn dispersion(&self) -> [f64; 2] {
+    pub(super) fn dispersion(&self) -> [f64; 2] {
         self.dispersion
     }
 
     /// Adds what the last update counted.
-    pub fn count(&self, stats: &mut Stats) {
+    pub(super) fn count(&self, stats: &mut Stats) {
         stats.tests = self.pairing.work().map(|(tests, _)| tests).sum();
         stats.counts.push(("candidates", self.candidates.total() as f64));
         stats.counts.push(("dispersion primary", self.dispersion[0]));
@@ -104,7 +104,7 @@ impl Trees {
         super::count_shares(stats, self.pairing.work());
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         (self.members.capacity() + self.order.capacity()) * size_of::<u32>()
             + self.sorts.iter().map(CoherentSort::bytes).sum::<usize>()
             + self.scratch.bytes()

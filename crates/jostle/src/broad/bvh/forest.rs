@@ -68,12 +68,12 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    pub fn new(workers: &Workers) -> Forest {
+    pub(super) fn new(workers: &Workers) -> Forest {
         Forest { workers: workers.clone(), ..Forest::default() }
     }
 
     /// Starts over with all boxes as movers that have not moved yet.
-    pub fn read_all(&mut self, boxes: &Boxes) {
+    pub(super) fn read_all(&mut self, boxes: &Boxes) {
         self.still.clear();
         self.incoming.clear();
         self.unsettled.clear();
@@ -97,13 +97,13 @@ impl Forest {
 
     /// Returns true if a step should find all pairs rather than what changed: with almost
     /// everything moving that takes half the tests.
-    pub fn all_move(&self, boxes: &Boxes) -> bool {
+    pub(super) fn all_move(&self, boxes: &Boxes) -> bool {
         boxes.changes().len() * 4 >= boxes.len() * 3
     }
 
     /// Follows a step in which almost everything moved, without keeping the previous bounds. All
     /// boxes become movers.
-    pub fn follow_all(&mut self, boxes: &Boxes) {
+    pub(super) fn follow_all(&mut self, boxes: &Boxes) {
         self.follow_filters(boxes);
         let filtered = !self.filters.is_empty();
         let (inserted, removed) = (boxes.changes().inserted(), boxes.changes().removed());
@@ -165,7 +165,7 @@ impl Forest {
 
     /// Follows the changes of a step. Afterwards [`Forest::movers`] holds the previous and current
     /// bounds; [`Forest::finish`] has to be called before the next time.
-    pub fn follow(&mut self, boxes: &Boxes) {
+    pub(super) fn follow(&mut self, boxes: &Boxes) {
         self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
         self.follow_filters(boxes);
@@ -242,7 +242,7 @@ impl Forest {
     }
 
     /// Tells how many tests the step took, so that a tree that has become bad is noticed.
-    pub fn note_tests(&mut self, tests: u64) {
+    pub(super) fn note_tests(&mut self, tests: u64) {
         // A step in which little changes has little to compare.
         let share = self.changed_blocks as u64 * 2 >= self.moving.blocks() as u64;
         match self.fresh_tests {
@@ -346,7 +346,7 @@ impl Forest {
     }
 
     /// The movers before and after the step.
-    pub fn movers<'a>(&'a self, boxes: &'a Boxes) -> Movers<'a> {
+    pub(super) fn movers<'a>(&'a self, boxes: &'a Boxes) -> Movers<'a> {
         let filters = Filters {
             before: &self.filters,
             now: boxes.filters(),
@@ -362,7 +362,7 @@ impl Forest {
     }
 
     /// Ends the step: boxes that are gone are dropped, and those at rest leave the movers.
-    pub fn finish(&mut self, boxes: &Boxes) {
+    pub(super) fn finish(&mut self, boxes: &Boxes) {
         for &id in &self.gone {
             self.moving.take(self.places[id as usize] as usize);
             self.homes[id as usize] = NO_HOME;
@@ -447,22 +447,22 @@ impl Forest {
     }
 
     /// Number of boxes that changed in the last step.
-    pub fn changed_boxes(&self) -> usize {
+    pub(super) fn changed_boxes(&self) -> usize {
         self.changed_boxes
     }
 
     /// Returns true if boxes of the last update may have been withdrawn since.
-    pub fn has_unsettled(&self) -> bool {
+    pub(super) fn has_unsettled(&self) -> bool {
         !self.unsettled.is_empty()
     }
 
     /// All trees.
-    pub fn trees(&self) -> impl Iterator<Item = &Tree> + Clone {
+    pub(super) fn trees(&self) -> impl Iterator<Item = &Tree> + Clone {
         self.still.iter().chain([&self.moving]).filter(|tree| tree.live > 0)
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let trees: usize = self.trees().map(Tree::bytes).sum();
         trees
             + self.sorter.bytes()
@@ -475,7 +475,7 @@ impl Forest {
     }
 
     /// Panics and names the invariant if something is broken.
-    pub fn validate(&self, boxes: &Boxes) {
+    pub(super) fn validate(&self, boxes: &Boxes) {
         let mut seen = 0;
         for (home, tree) in self.still.iter().map(Some).chain([None]).enumerate() {
             let home = if tree.is_some() { home as u8 } else { MOVING };

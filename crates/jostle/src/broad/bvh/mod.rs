@@ -202,18 +202,18 @@ pub(crate) struct QueryTree {
 }
 
 impl QueryTree {
-    pub fn new(workers: &Workers) -> QueryTree {
+    pub(crate) fn new(workers: &Workers) -> QueryTree {
         QueryTree { forest: Forest::new(workers), at: None }
     }
 
     /// Returns true if the trees have seen this step's boxes and may follow the changes since.
-    pub fn is_at(&self, boxes: &Boxes) -> bool {
+    pub(crate) fn is_at(&self, boxes: &Boxes) -> bool {
         self.at == Some(boxes.stamp())
     }
 
     /// Follows the boxes with their pending changes: only what changed, if the trees were built in
     /// the same step or carried over from the last by [`QueryTree::step`].
-    pub fn update(&mut self, boxes: &Boxes) {
+    pub(crate) fn update(&mut self, boxes: &Boxes) {
         if !self.is_at(boxes) {
             self.forest.read_all(boxes);
         } else if !boxes.changes().is_empty() || self.forest.has_unsettled() {
@@ -224,7 +224,7 @@ impl QueryTree {
     }
 
     /// Says that a commit led to these boxes from those of the last update.
-    pub fn step(&mut self, boxes: &Boxes) {
+    pub(crate) fn step(&mut self, boxes: &Boxes) {
         self.at = Some(boxes.stamp());
     }
 }

@@ -60,24 +60,24 @@ pub(super) struct Input<B, F> {
 
 impl Sorter {
     /// Empties the list of ids to be ordered; they are added with [`Sorter::add`].
-    pub fn begin(&mut self) -> &mut Sorter {
+    pub(super) fn begin(&mut self) -> &mut Sorter {
         self.keys.clear();
         self
     }
 
     /// Adds ids to be ordered.
-    pub fn add(&mut self, ids: impl IntoIterator<Item = u32>) {
+    pub(super) fn add(&mut self, ids: impl IntoIterator<Item = u32>) {
         self.keys.extend(ids.into_iter().map(u64::from));
     }
 
     /// Number of ids to be ordered.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.keys.len()
     }
 
     /// Writes the ids to `order` so that neighbours in space are neighbours there. Boxes of
     /// different kinds begin at a multiple of eight, with [`NONE`] in the gaps.
-    pub fn order<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
+    pub(super) fn order<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
         &mut self,
         input: &Input<B, F>,
         workers: &Workers,
@@ -89,7 +89,7 @@ impl Sorter {
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.parts.capacity()
             + (self.keys.capacity() + self.moved.capacity()) * 8
             + self.starts.capacity() * 4

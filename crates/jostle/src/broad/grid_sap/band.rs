@@ -72,12 +72,12 @@ impl<L> Default for Band<L> {
 
 impl<L: CellLists> Band<L> {
     /// A cell by its place in the band.
-    pub fn cell(&self, place: usize) -> &Cell<L> {
+    pub(super) fn cell(&self, place: usize) -> &Cell<L> {
         &self.cells[place]
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.cells.iter().map(Cell::bytes).sum::<usize>()
             + self.ended.capacity() * size_of::<Pair>()
     }
@@ -89,7 +89,7 @@ impl<L: CellLists> Band<L> {
     }
 
     /// Fills the cells of these numbers with the slots routed to them.
-    pub fn rebuild(
+    pub(super) fn rebuild(
         &mut self,
         numbers: Range<usize>,
         slots: &SlotsByCell,
@@ -107,12 +107,12 @@ impl<L: CellLists> Band<L> {
     }
 
     /// Boxes in the first cells; one that touches several counts in each.
-    pub fn boxes(&self, cells: usize) -> usize {
+    pub(super) fn boxes(&self, cells: usize) -> usize {
         self.cells[..cells].iter().map(Cell::boxes).sum()
     }
 
     /// Follows the changes in every cell that received something.
-    pub fn follow(&mut self, step: BandStep<'_>) {
+    pub(super) fn follow(&mut self, step: BandStep<'_>) {
         self.start();
         self.stopped = self.follow_cells(step).err();
     }

@@ -31,7 +31,7 @@ pub(super) struct CellScratch {
 
 impl CellScratch {
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.endpoints.capacity() * size_of::<Endpoint>()
             + self.batch.bytes()
             + self.inserted.capacity() * 4
@@ -54,7 +54,7 @@ pub(super) struct Cell<L> {
 
 impl<L: CellLists> Cell<L> {
     /// Takes in these boxes from scratch; `first` is the axis of precedence.
-    pub fn rebuild(
+    pub(super) fn rebuild(
         &mut self,
         aabbs: &[Aabb],
         slots: &[u32],
@@ -67,7 +67,7 @@ impl<L: CellLists> Cell<L> {
     }
 
     /// Prefetches the memory that following these changes will read.
-    pub fn fetch(&self, changes: ListChanges<'_>) {
+    pub(super) fn fetch(&self, changes: ListChanges<'_>) {
         if changes.moved.len() * FETCH_SHARE > self.members.count() {
             self.members.fetch();
             self.lists.fetch();
@@ -75,7 +75,7 @@ impl<L: CellLists> Cell<L> {
     }
 
     /// Follows the changes. The judge knows the boxes by slot.
-    pub fn follow(
+    pub(super) fn follow(
         &mut self,
         changes: ListChanges<'_>,
         judge: PairJudge<'_>,
@@ -103,17 +103,17 @@ impl<L: CellLists> Cell<L> {
     }
 
     /// Number of boxes.
-    pub fn boxes(&self) -> usize {
+    pub(super) fn boxes(&self) -> usize {
         self.members.count()
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.members.bytes() + self.lists.bytes() + size_of::<Self>()
     }
 
     /// Panics if the cell does not hold these boxes, or its lists are not their sorted endpoints.
-    pub fn validate(&self, aabbs: &[Aabb], slots: &[u32]) {
+    pub(super) fn validate(&self, aabbs: &[Aabb], slots: &[u32]) {
         let numbers = self.members.validate(aabbs, slots);
         self.lists.validate(self.members.then(), &numbers);
     }

@@ -39,7 +39,7 @@ pub(super) struct GridFollow<L> {
 }
 
 impl<L: CellLists> GridFollow<L> {
-    pub fn new(workers: &Workers, options: GridOptions) -> GridFollow<L> {
+    pub(super) fn new(workers: &Workers, options: GridOptions) -> GridFollow<L> {
         GridFollow {
             options,
             workers: workers.clone(),

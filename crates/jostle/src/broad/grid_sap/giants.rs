@@ -15,35 +15,35 @@ pub(super) struct Giants {
 
 impl Giants {
     /// Removes all.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.now.clear();
         self.then.clear();
     }
 
     /// Number of giants.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.now.len()
     }
 
     /// Adds a box that is a giant now.
-    pub fn push(&mut self, slot: u32) {
+    pub(super) fn push(&mut self, slot: u32) {
         self.now.push(slot);
     }
 
     /// Call when all are known after [`clear`](Giants::clear).
-    pub fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         self.now.sort_unstable();
         self.then.clone_from(&self.now);
     }
 
     /// Returns true if a box is a giant now.
     #[inline]
-    pub fn contains(&self, slot: u32) -> bool {
+    pub(super) fn contains(&self, slot: u32) -> bool {
         !self.now.is_empty() && self.now.binary_search(&slot).is_ok()
     }
 
     /// Takes over which of the changed boxes are giants now; the others stay what they are.
-    pub fn follow(&mut self, boxes: &Boxes, is_giant: impl Fn(u32) -> bool) {
+    pub(super) fn follow(&mut self, boxes: &Boxes, is_giant: impl Fn(u32) -> bool) {
         self.then.clone_from(&self.now);
         let changes = boxes.changes();
         let changed = || changes.inserted().iter().chain(changes.moved()).map(|id| id.get());
@@ -63,12 +63,12 @@ impl Giants {
     }
 
     /// Returns true if there is nothing to do in a step.
-    pub fn are_none(&self) -> bool {
+    pub(super) fn are_none(&self) -> bool {
         self.now.is_empty() && self.then.is_empty()
     }
 
     /// Begins and ends the pairs of giants, given the boxes that changed, ascending.
-    pub fn report(
+    pub(super) fn report(
         &self,
         changed: &[u32],
         judge: &PairJudge<'_>,
@@ -94,7 +94,7 @@ impl Giants {
     }
 
     /// How many tests [`report`](Giants::report) makes.
-    pub fn tests(&self, changed: &[u32], slots: usize) -> u64 {
+    pub(super) fn tests(&self, changed: &[u32], slots: usize) -> u64 {
         let each =
             |giant: &u32| if changed.binary_search(giant).is_ok() { slots } else { changed.len() };
         self.now.iter().chain(&self.then).map(each).sum::<usize>() as u64

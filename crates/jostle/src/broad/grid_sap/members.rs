@@ -47,45 +47,45 @@ pub(super) struct NumberedChanges {
 
 impl NumberedChanges {
     /// The changes.
-    pub fn changes(&self) -> ListChanges<'_> {
+    pub(super) fn changes(&self) -> ListChanges<'_> {
         ListChanges { removed: &self.removed, inserted: &self.inserted, moved: &self.moved }
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         (self.removed.capacity() + self.inserted.capacity() + self.moved.capacity()) * 4
     }
 }
 
 impl Members {
     /// Number of boxes.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
     /// Slots by number.
-    pub fn slots(&self) -> &[u32] {
+    pub(super) fn slots(&self) -> &[u32] {
         &self.slots
     }
 
     /// Previous bounds by number.
-    pub fn then(&self) -> &[Aabb] {
+    pub(super) fn then(&self) -> &[Aabb] {
         &self.then
     }
 
     /// Current bounds by number.
-    pub fn now(&self) -> &[Aabb] {
+    pub(super) fn now(&self) -> &[Aabb] {
         &self.now
     }
 
     /// Prefetches all bounds.
-    pub fn fetch(&self) {
+    pub(super) fn fetch(&self) {
         prefetch_later(&self.then);
         prefetch_later(&self.now);
     }
 
     /// Bytes held; the table is guessed at one byte an entry in addition to the entries.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let (bounds, table) = (self.then.capacity() + self.now.capacity(), self.numbers.capacity());
         (self.slots.capacity() + self.free.capacity()) * 4
             + bounds * size_of::<Aabb>()
@@ -93,7 +93,7 @@ impl Members {
     }
 
     /// Takes in these boxes from scratch, and numbers them from 0.
-    pub fn rebuild(&mut self, aabbs: &[Aabb], slots: &[u32]) {
+    pub(super) fn rebuild(&mut self, aabbs: &[Aabb], slots: &[u32]) {
         self.free.clear();
         self.slots.clear();
         self.slots.extend_from_slice(slots);
@@ -106,7 +106,7 @@ impl Members {
 
     /// Gives numbers to the boxes that come, finds those of the others, and takes over the current
     /// bounds. A box that leaves and comes has two numbers until [`settle`](Members::settle).
-    pub fn number(
+    pub(super) fn number(
         &mut self,
         changes: ListChanges<'_>,
         previous: &[Aabb],
@@ -148,7 +148,7 @@ impl Members {
 
     /// Ends a step: the current bounds become the previous ones, and the numbers of boxes that left
     /// are free.
-    pub fn settle(&mut self, numbered: &NumberedChanges) {
+    pub(super) fn settle(&mut self, numbered: &NumberedChanges) {
         for &number in numbered.moved.iter().chain(&numbered.inserted) {
             self.then[number as usize] = self.now[number as usize];
         }
@@ -160,7 +160,7 @@ impl Members {
     }
 
     /// Panics if these are not the boxes of the cell. Returns their numbers.
-    pub fn validate(&self, aabbs: &[Aabb], slots: &[u32]) -> Vec<u32> {
+    pub(super) fn validate(&self, aabbs: &[Aabb], slots: &[u32]) -> Vec<u32> {
         assert_eq!(self.count(), slots.len(), "a cell has other boxes than it should");
         let number = |slot: &u32| {
             let number = *self.numbers.get(slot).expect("a box is missing in a cell");

@@ -38,18 +38,18 @@ pub(super) struct GridPlan {
 impl GridPlan {
     /// Returns true if a move is better made by removing the box and inserting it again.
     #[inline]
-    pub fn leaps(&self, then: &Aabb, now: &Aabb) -> bool {
+    pub(super) fn leaps(&self, then: &Aabb, now: &Aabb) -> bool {
         // Either endpoint may go this far; together they go twice as far unless the box grows.
         (0..3).any(|axis| displacement(then, now, axis) > self.leap(axis))
     }
 
     /// How far the two endpoints of a box may move together before it is removed and inserted.
-    pub fn leap(&self, axis: usize) -> f32 {
+    pub(super) fn leap(&self, axis: usize) -> f32 {
         2.0 * self.reach[axis]
     }
 
     /// The width of a cell; infinite on an axis that is not divided because it has no spread.
-    pub fn width(&self, axis: usize) -> f32 {
+    pub(super) fn width(&self, axis: usize) -> f32 {
         8.0 * self.reach[axis]
     }
 }

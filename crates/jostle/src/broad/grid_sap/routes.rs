@@ -27,7 +27,7 @@ impl ChangesByCell {
 
     /// Routes boxes that are all new, with their slots, to the cells that they touch; `giant` is
     /// called for those that touch too many.
-    pub fn route_all<'a>(
+    pub(super) fn route_all<'a>(
         &mut self,
         grid: &UniformGrid,
         boxes: impl Iterator<Item = (u32, &'a Aabb)>,
@@ -44,7 +44,7 @@ impl ChangesByCell {
 
     /// Routes the pending changes. A box whose filter changed, or that leaps, leaves all its cells
     /// and comes into all of them.
-    pub fn route(&mut self, plan: &GridPlan, boxes: &Boxes, previous: &PreviousBounds) {
+    pub(super) fn route(&mut self, plan: &GridPlan, boxes: &Boxes, previous: &PreviousBounds) {
         let (changes, grid) = (boxes.changes(), &plan.grid);
         self.clear();
         for id in changes.removed() {
@@ -84,12 +84,12 @@ impl ChangesByCell {
     }
 
     /// How often a box comes into or leaves a cell.
-    pub fn migrations(&self) -> usize {
+    pub(super) fn migrations(&self) -> usize {
         self.removed.count() + self.inserted.count()
     }
 
     /// The changes of a cell.
-    pub fn of(&self, cell: usize) -> ListChanges<'_> {
+    pub(super) fn of(&self, cell: usize) -> ListChanges<'_> {
         ListChanges {
             removed: self.removed.of(cell),
             inserted: self.inserted.of(cell),
@@ -98,7 +98,7 @@ impl ChangesByCell {
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.removed.bytes() + self.inserted.bytes() + self.moved.bytes()
     }
 }
@@ -115,13 +115,13 @@ pub(super) struct SlotsByCell {
 
 impl SlotsByCell {
     /// Removes all.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
 
     /// Adds a slot to a cell.
     #[inline]
-    pub fn push(&mut self, cell: usize, slot: u32) {
+    pub(super) fn push(&mut self, cell: usize, slot: u32) {
         self.entries.push((cell as u32, slot));
     }
 
@@ -136,12 +136,12 @@ impl SlotsByCell {
     }
 
     /// Number of entries.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.entries.len()
     }
 
     /// Brings the slots of each cell together, in the order in which they were added.
-    pub fn gather(&mut self, cells: usize) {
+    pub(super) fn gather(&mut self, cells: usize) {
         self.starts.clear();
         self.starts.resize(cells + 1, 0);
         for &(cell, _) in &self.entries {
@@ -163,17 +163,17 @@ impl SlotsByCell {
 
     /// The slots of a cell.
     #[inline]
-    pub fn of(&self, cell: usize) -> &[u32] {
+    pub(super) fn of(&self, cell: usize) -> &[u32] {
         &self.slots[self.starts[cell] as usize..self.starts[cell + 1] as usize]
     }
 
     /// Slots of the cell with the most.
-    pub fn largest(&self) -> usize {
+    pub(super) fn largest(&self) -> usize {
         self.starts.windows(2).map(|two| (two[1] - two[0]) as usize).max().unwrap_or(0)
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.entries.capacity() * 8 + (self.starts.capacity() + self.slots.capacity()) * 4
     }
 }

@@ -40,7 +40,7 @@ impl Default for Buckets {
 
 impl Buckets {
     /// Writes the entries to the column in the order of their buckets. The keys are scratch.
-    pub fn fill(
+    pub(super) fn fill(
         &mut self,
         plan: &ColumnPlan,
         groups: &Groups,
@@ -86,12 +86,12 @@ impl Buckets {
     }
 
     /// Number of buckets of a group.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.count
     }
 
     /// The most buckets that a box reaches beyond the one in which it begins.
-    pub fn longest(&self, column: &Column) -> u32 {
+    pub(super) fn longest(&self, column: &Column) -> u32 {
         let ends = column.low(0).iter().zip(column.high(0));
         let reach = |(&low, &high): (&f32, &f32)| self.scale.cell(high) - self.scale.cell(low);
         ends.map(reach).max().unwrap_or(0)
@@ -99,13 +99,13 @@ impl Buckets {
 
     /// The first place of a group whose bucket is at most `reach` before the coordinate's.
     #[inline(always)]
-    pub fn first_within(&self, group: usize, coordinate: f32, reach: u32) -> u32 {
+    pub(super) fn first_within(&self, group: usize, coordinate: f32, reach: u32) -> u32 {
         let bucket = self.scale.cell(coordinate).saturating_sub(reach) as usize;
         self.begin(group * self.count + bucket)
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.ends.capacity() * size_of::<u32>()
     }
 
@@ -148,7 +148,7 @@ pub(super) struct Sorted {
 
 impl Sorted {
     /// Sorts the entries and writes them to the column.
-    pub fn fill(
+    pub(super) fn fill(
         &mut self,
         axis: usize,
         groups: &Groups,

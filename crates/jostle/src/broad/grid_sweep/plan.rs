@@ -40,7 +40,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// One cell for everything.
-    pub const ONE: Scale = Scale { origin: 0.0, per_unit: 1.0, last: 0.0 };
+    pub(super) const ONE: Scale = Scale { origin: 0.0, per_unit: 1.0, last: 0.0 };
 
     /// `cells` equal cells over a range; one cell for everything if the range is empty.
     fn new(low: f64, spread: f64, cells: f64) -> Scale {
@@ -55,7 +55,7 @@ impl Scale {
 
     /// The cell of a coordinate.
     #[inline(always)]
-    pub fn cell(&self, coordinate: f32) -> u32 {
+    pub(super) fn cell(&self, coordinate: f32) -> u32 {
         /// Adding this leaves the rounded number in the low bits of the sum.
         const ROUNDER: f32 = 8_388_608.0;
         let place = (coordinate - self.origin) * self.per_unit;
@@ -66,7 +66,7 @@ impl Scale {
     }
 
     /// Number of cells.
-    pub fn cells(&self) -> u32 {
+    pub(super) fn cells(&self) -> u32 {
         self.last as u32 + 1
     }
 }
@@ -80,13 +80,13 @@ pub(super) struct Span {
 
 impl Span {
     /// The marks of the box in a column, by the number of columns in a row.
-    pub fn marks(&self, column: usize, in_row: usize) -> u32 {
+    pub(super) fn marks(&self, column: usize, in_row: usize) -> u32 {
         let (row, place) = (column / in_row, column % in_row);
         u32::from(row > self.from[0] as usize) | u32::from(place > self.from[1] as usize) << 1
     }
 
     /// Returns true if the box touches a column.
-    pub fn touches(&self, column: usize, in_row: usize) -> bool {
+    pub(super) fn touches(&self, column: usize, in_row: usize) -> bool {
         let within = |axis: usize, cell: usize| {
             (self.from[axis] as usize..=self.to[axis] as usize).contains(&cell)
         };
@@ -109,22 +109,22 @@ pub(super) struct ColumnPlan {
 
 impl ColumnPlan {
     /// Everything in one column.
-    pub const fn single(axis: usize) -> ColumnPlan {
+    pub(super) const fn single(axis: usize) -> ColumnPlan {
         ColumnPlan { axis, across: [Scale::ONE; 2], along: Scale::ONE, cost: f64::INFINITY }
     }
 
     /// Number of columns.
-    pub fn columns(&self) -> usize {
+    pub(super) fn columns(&self) -> usize {
         self.across[0].cells() as usize * self.across[1].cells() as usize
     }
 
     /// Number of columns with the same place on the first axis across.
-    pub fn columns_in_row(&self) -> usize {
+    pub(super) fn columns_in_row(&self) -> usize {
         self.across[1].cells() as usize
     }
 
     /// The columns that a box touches.
-    pub fn span_of(&self, aabb: &Aabb) -> Span {
+    pub(super) fn span_of(&self, aabb: &Aabb) -> Span {
         match self.axis {
             0 => self.span::<0>(aabb),
             1 => self.span::<1>(aabb),
@@ -134,7 +134,7 @@ impl ColumnPlan {
 
     /// The columns that a box touches; `AXIS` is the plan's axis.
     #[inline(always)]
-    pub fn span<const AXIS: usize>(&self, aabb: &Aabb) -> Span {
+    pub(super) fn span<const AXIS: usize>(&self, aabb: &Aabb) -> Span {
         let ([u, v], [one, two]) = (&self.across, [(AXIS + 1) % 3, (AXIS + 2) % 3]);
         Span {
             from: [u.cell(aabb.min[one]), v.cell(aabb.min[two])],
@@ -163,7 +163,7 @@ pub(super) struct Survey {
 
 impl Survey {
     /// Looks at some of `count` boxes, spread over all. Places without a box hold NaN.
-    pub fn look(&mut self, count: usize, get: impl Fn(usize) -> Aabb) {
+    pub(super) fn look(&mut self, count: usize, get: impl Fn(usize) -> Aabb) {
         let wanted = SAMPLE.min((count / 8).max(64)).min(count);
         self.sample.clear();
         for k in 0..wanted {
@@ -224,13 +224,13 @@ impl Survey {
     }
 
     /// The cheapest plan for `count` boxes with at most `most` columns, over all axes.
-    pub fn plan(&self, count: usize, most: f64) -> ColumnPlan {
+    pub(super) fn plan(&self, count: usize, most: f64) -> ColumnPlan {
         let plans = (0..3).map(|axis| self.plan_along(axis, count, most));
         plans.min_by(|one, other| one.cost.total_cmp(&other.cost)).expect("three axes")
     }
 
     /// The cheapest plan that sweeps along `axis`.
-    pub fn plan_along(&self, axis: usize, count: usize, most: f64) -> ColumnPlan {
+    pub(super) fn plan_along(&self, axis: usize, count: usize, most: f64) -> ColumnPlan {
         let mut best = (f64::INFINITY, [1.0; 2], 1.0);
         let mut columns = 1.0;
         while columns <= most.max(1.0) {

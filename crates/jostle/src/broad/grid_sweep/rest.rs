@@ -29,7 +29,7 @@ pub(super) struct RestColumn {
 
 impl RestColumn {
     /// Appends the boxes as entries.
-    pub fn read(&self, axis: usize, entries: &mut Vec<ColumnEntry>) {
+    pub(super) fn read(&self, axis: usize, entries: &mut Vec<ColumnEntry>) {
         let column = &self.column;
         // The column's first axis is the swept one.
         let turned = |k: usize| (k + 3 - axis) % 3;
@@ -61,7 +61,7 @@ pub(super) struct Rest {
 impl Rest {
     /// Follows the changes. Returns true if the still boxes are those of the last update and enough
     /// of them to be kept apart.
-    pub fn follow(&mut self, boxes: &Boxes, continues: bool) -> bool {
+    pub(super) fn follow(&mut self, boxes: &Boxes, continues: bool) -> bool {
         if !boxes.has_filters() {
             *self = Rest::default();
             return false;
@@ -101,13 +101,13 @@ impl Rest {
     }
 
     /// The still boxes, ascending, in `list`.
-    pub fn list_still(&self, boxes: &Boxes, list: &mut Vec<u32>) {
+    pub(super) fn list_still(&self, boxes: &Boxes, list: &mut Vec<u32>) {
         list.clear();
         list.extend(boxes.live_slots().filter(|id| self.still[id.index()]).map(|id| id.get()));
     }
 
     /// The boxes that are not still, ascending, in `list`, which is as it was after the last call.
-    pub fn list_movers(&mut self, boxes: &Boxes, list: &mut Vec<u32>) {
+    pub(super) fn list_movers(&mut self, boxes: &Boxes, list: &mut Vec<u32>) {
         if !std::mem::replace(&mut self.movers_known, true) {
             list.clear();
             list.extend(boxes.live_slots().filter(|id| !self.still[id.index()]).map(|id| id.get()));
@@ -115,24 +115,24 @@ impl Rest {
     }
 
     /// The columns of still boxes, if they are in use.
-    pub fn columns(&self) -> Option<&[RestColumn]> {
+    pub(super) fn columns(&self) -> Option<&[RestColumn]> {
         self.built.then_some(&self.columns)
     }
 
     /// The still boxes take part again as all others do.
-    pub fn drop_columns(&mut self) {
+    pub(super) fn drop_columns(&mut self) {
         self.built = false;
     }
 
     /// Notes the tests of an update. Columns that were made for a world of another shape are
     /// dropped.
-    pub fn note_tests(&mut self, tests: u64, boxes: usize) {
+    pub(super) fn note_tests(&mut self, tests: u64, boxes: usize) {
         let first = *self.tests_at_first.get_or_insert(tests);
         self.built &= tests <= 4 * first + 4 * boxes as u64;
     }
 
     /// Orders the still boxes, which have been distributed in shares, column by column.
-    pub fn build(
+    pub(super) fn build(
         &mut self,
         workers: &Workers,
         plan: &ColumnPlan,
@@ -158,12 +158,12 @@ impl Rest {
     }
 
     /// Number of still boxes that are kept apart.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         if self.built { self.count } else { 0 }
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let of_column = |rest: &RestColumn| {
             rest.buckets.bytes() + rest.column.bytes() + size_of::<RestColumn>()
         };

@@ -32,13 +32,13 @@ pub(super) enum Across {
 
 impl Runs {
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         (self.begins.capacity() + self.ends.capacity()) * size_of::<u32>()
             + self.hits.capacity() * size_of::<Pair>()
     }
 
     /// The number of tests with all groups. Leaves the runs that meet the last group.
-    pub fn count(&mut self, order: &impl Order, column: &Column, groups: &Groups) -> u64 {
+    pub(super) fn count(&mut self, order: &impl Order, column: &Column, groups: &Groups) -> u64 {
         let each = 0..groups.count_of_groups();
         each.map(|group| self.find(order, column, groups, group)).sum()
     }
@@ -46,7 +46,7 @@ impl Runs {
     /// The runs of all boxes among those of one group: the boxes behind them within their own
     /// group, in later groups those that begin with them or behind, in earlier groups behind.
     /// Returns the number of tests.
-    pub fn find(
+    pub(super) fn find(
         &mut self,
         order: &impl Order,
         column: &Column,
@@ -66,7 +66,7 @@ impl Runs {
 
     /// The runs of the boxes of one column among those of one group in another, which has the
     /// same buckets. Returns the number of tests.
-    pub fn find_across(
+    pub(super) fn find_across(
         &mut self,
         (buckets, column): (&Buckets, &Column),
         (others, other_column): (&Buckets, &Column),
@@ -115,7 +115,7 @@ impl Runs {
 
     /// Tests the boxes of a column against their runs in another, which may be the same, in
     /// blocks so small that checking the limit between them suffices. Returns the number of tests.
-    pub fn test(
+    pub(super) fn test(
         &mut self,
         column: &Column,
         others: &Column,

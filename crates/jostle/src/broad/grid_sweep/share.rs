@@ -44,41 +44,41 @@ pub(super) struct Share {
 impl Share {
     /// The entries of a column, and those of the next one.
     #[inline]
-    pub fn columns(&self, column: usize) -> (&[ColumnEntry], &[ColumnEntry]) {
+    pub(super) fn columns(&self, column: usize) -> (&[ColumnEntry], &[ColumnEntry]) {
         let (begin, end) = (self.len_before(column), self.ends[column] as usize);
         let next = self.ends.get(column + 1).map_or(end, |&next| next as usize);
         (&self.entries[begin..end], &self.entries[end..next])
     }
 
     /// Every entry with its column.
-    pub fn entries(&self, columns: usize) -> impl Iterator<Item = (usize, &ColumnEntry)> {
+    pub(super) fn entries(&self, columns: usize) -> impl Iterator<Item = (usize, &ColumnEntry)> {
         let each = move |column| self.columns(column).0.iter().map(move |entry| (column, entry));
         (0..columns).flat_map(each)
     }
 
     /// Number of entries.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.total
     }
 
     /// Number of entries in the columns before one.
     #[inline]
-    pub fn len_before(&self, column: usize) -> usize {
+    pub(super) fn len_before(&self, column: usize) -> usize {
         if column == 0 { 0 } else { self.ends[column - 1] as usize }
     }
 
     /// Number of boxes that touch more than two columns on an axis.
-    pub fn wide(&self) -> usize {
+    pub(super) fn wide(&self) -> usize {
         self.wide
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.ends.capacity() * size_of::<u32>() + self.entries.capacity() * size_of::<ColumnEntry>()
     }
 
     /// Distributes `count` boxes, of which some may be missing, to the columns of a plan.
-    pub fn distribute(
+    pub(super) fn distribute(
         &mut self,
         plan: &ColumnPlan,
         count: usize,

@@ -64,7 +64,7 @@ struct Division {
 
 impl Strip {
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let within = self.within.as_ref().map_or(0, |division| {
             division.tickets.capacity() * size_of::<Ticket>()
                 + division.share.bytes()
@@ -79,7 +79,7 @@ impl Strip {
     }
 
     /// Finds the pairs of one column.
-    pub fn sweep(
+    pub(super) fn sweep(
         &mut self,
         frame: &Frame<'_>,
         column: usize,

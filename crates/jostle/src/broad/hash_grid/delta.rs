@@ -40,7 +40,7 @@ pub(super) struct ChangedBoxes {
 }
 
 impl ChangedBoxes {
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.list.capacity() * size_of::<(u32, Aabb)>()
             + self.rank.capacity() * 4
             + self.ended.capacity() * size_of::<Pair>()
@@ -48,7 +48,7 @@ impl ChangedBoxes {
 
     /// Takes the changed boxes from the grid, which has not followed them yet. Returns false if
     /// searching for all boxes costs less.
-    pub fn collect(&mut self, boxes: &Boxes, grid: &Grid) -> bool {
+    pub(super) fn collect(&mut self, boxes: &Boxes, grid: &Grid) -> bool {
         let changes = boxes.changes();
         self.list.clear();
         if changes.len() * RARELY > boxes.len() {
@@ -76,26 +76,26 @@ impl ChangedBoxes {
     }
 
     /// Makes the old boxes known by slot.
-    pub fn mark(&mut self, slots: usize) {
+    pub(super) fn mark(&mut self, slots: usize) {
         self.rank.resize(self.rank.len().max(slots), NONE);
         for (rank, &(slot, _)) in self.list.iter().enumerate() {
             self.rank[slot as usize] = rank as u32;
         }
     }
 
-    pub fn unmark(&mut self) {
+    pub(super) fn unmark(&mut self) {
         for (slot, _) in self.list.drain(..) {
             self.rank[slot as usize] = NONE;
         }
     }
 
     /// Number of boxes that were there before.
-    pub fn before(&self) -> usize {
+    pub(super) fn before(&self) -> usize {
         self.list.len() - self.came
     }
 
     /// Number of boxes that are there now.
-    pub fn after(&self) -> usize {
+    pub(super) fn after(&self) -> usize {
         self.list.len() - self.went
     }
 
@@ -118,7 +118,7 @@ pub(super) struct ChangedSearch<'a> {
 impl ChangedSearch<'_> {
     /// Writes the pairs that overlap in the grid as it was and do not in `boxes`, for some of the
     /// boxes that were there before, and counts the tests.
-    pub fn ended(
+    pub(super) fn ended(
         &self,
         boxes: &Boxes,
         part: Range<usize>,
@@ -133,7 +133,7 @@ impl ChangedSearch<'_> {
 
     /// Writes the pairs that overlap in the grid as it is and did not before, for some of the
     /// boxes that are there now, and counts the tests.
-    pub fn began(
+    pub(super) fn began(
         &self,
         part: Range<usize>,
         lane: &mut Lane,

@@ -27,12 +27,12 @@ pub(super) struct Giants {
 }
 
 impl Giants {
-    pub fn add(&mut self, place: u32, entries: &mut [GridEntry]) {
+    pub(super) fn add(&mut self, place: u32, entries: &mut [GridEntry]) {
         entries[place as usize].prev = self.places.len() as u32;
         self.places.push(place);
     }
 
-    pub fn remove(&mut self, place: u32, entries: &mut [GridEntry]) {
+    pub(super) fn remove(&mut self, place: u32, entries: &mut [GridEntry]) {
         let at = entries[place as usize].prev as usize;
         self.places.swap_remove(at);
         if let Some(&shifted) = self.places.get(at) {
@@ -40,12 +40,12 @@ impl Giants {
         }
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.places.capacity() * 4 + self.sorted.capacity() * size_of::<Giant>()
     }
 
     /// Sorts them for a search.
-    pub fn prepare(&mut self, table: &Table, groups: &Groups) {
+    pub(super) fn prepare(&mut self, table: &Table, groups: &Groups) {
         self.axis = self.narrowest_axis(table);
         self.sorted.clear();
         for &place in &self.places {
@@ -86,7 +86,7 @@ impl Giants {
     }
 
     /// Shows every giant of the groups in `partners`, a bit each, that overlaps a box.
-    pub fn visit(
+    pub(super) fn visit(
         &self,
         table: &Table,
         aabb: &Aabb,

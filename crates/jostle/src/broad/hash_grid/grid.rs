@@ -47,7 +47,7 @@ impl Default for Grid {
 
 impl Grid {
     /// Reads all boxes.
-    pub fn rebuild(&mut self, boxes: &Boxes, groups: &Groups, cells: Cells) {
+    pub(super) fn rebuild(&mut self, boxes: &Boxes, groups: &Groups, cells: Cells) {
         let entry = |slot: u32| GridEntry::new(slot, boxes.aabbs()[slot as usize]);
         self.table.entries.clear();
         self.table.entries.reserve_exact(boxes.len());
@@ -80,14 +80,14 @@ impl Grid {
         self.partners.extend(groups.partners());
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.table.bytes()
             + self.giants.bytes()
             + (self.place.capacity() + self.free.capacity()) * 4
             + self.sheets.capacity() * size_of::<Sheet>()
     }
 
-    pub fn insert(&mut self, slot: u32, aabb: Aabb, group: usize) {
+    pub(super) fn insert(&mut self, slot: u32, aabb: Aabb, group: usize) {
         let place = self.free.pop().unwrap_or_else(|| {
             self.table.entries.push(GridEntry::new(NONE, aabb));
             self.table.entries.len() as u32 - 1
@@ -100,7 +100,7 @@ impl Grid {
         self.put(place, group);
     }
 
-    pub fn remove(&mut self, slot: u32) {
+    pub(super) fn remove(&mut self, slot: u32) {
         let place = std::mem::replace(&mut self.place[slot as usize], NONE);
         self.unlink(place);
         self.table.entries[place as usize] = GridEntry::new(NONE, Aabb::default());
@@ -109,7 +109,7 @@ impl Grid {
 
     /// Follows a move, or another group.
     #[inline]
-    pub fn shift(&mut self, slot: u32, aabb: Aabb, group: usize) {
+    pub(super) fn shift(&mut self, slot: u32, aabb: Aabb, group: usize) {
         let place = self.place[slot as usize];
         let entry = &self.table.entries[place as usize];
         let number = self.sheet_of(&aabb, group);
@@ -160,7 +160,7 @@ impl Grid {
     }
 
     /// Call after changes and before a search.
-    pub fn prepare(&mut self, groups: &Groups) {
+    pub(super) fn prepare(&mut self, groups: &Groups) {
         self.occupied.clear();
         let with_boxes = |number: &u32| self.sheets[*number as usize].count > 0;
         self.occupied.extend((0..self.sheets.len() as u32).filter(with_boxes));
@@ -170,7 +170,7 @@ impl Grid {
     /// Shows every box that overlaps the one at a place and is not shown from the other's place:
     /// those later in its own sheet, all of later sheets, and giants.
     #[inline]
-    pub fn later_neighbours(
+    pub(super) fn later_neighbours(
         &self,
         place: u32,
         groups: &Groups,
@@ -205,7 +205,7 @@ impl Grid {
     }
 
     /// Shows every box that overlaps the one of a slot.
-    pub fn neighbours(
+    pub(super) fn neighbours(
         &self,
         slot: u32,
         groups: &Groups,
@@ -245,7 +245,7 @@ impl Grid {
 
     /// Number of blocks of cells in finer sheets that a box touches: what [`Grid::neighbours`]
     /// costs in addition to the usual.
-    pub fn blocks_below(&self, aabb: &Aabb) -> f64 {
+    pub(super) fn blocks_below(&self, aabb: &Aabb) -> f64 {
         let Some(level) = self.layout.level(aabb) else {
             return self.table.entries.len() as f64;
         };
@@ -255,7 +255,7 @@ impl Grid {
     }
 
     /// The box of a slot as the grid knows it.
-    pub fn aabb(&self, slot: u32) -> &Aabb {
+    pub(super) fn aabb(&self, slot: u32) -> &Aabb {
         &self.table.entries[self.place[slot as usize] as usize].aabb
     }
 
@@ -280,7 +280,7 @@ impl Grid {
     }
 
     /// Panics if the grid does not hold exactly these boxes.
-    pub fn validate(&self, boxes: &Boxes) {
+    pub(super) fn validate(&self, boxes: &Boxes) {
         self.table.validate(&self.sheets);
         let live = boxes.live_slots().filter(|id| {
             let place = self.place[id.index()];

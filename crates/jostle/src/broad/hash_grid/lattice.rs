@@ -30,13 +30,13 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub fn levels(&self) -> usize {
+    pub(super) fn levels(&self) -> usize {
         (self.coarsest - self.finest + 1) as usize
     }
 
     /// The level whose cells are larger than the box; none for a giant.
     #[inline]
-    pub fn level(&self, aabb: &Aabb) -> Option<usize> {
+    pub(super) fn level(&self, aabb: &Aabb) -> Option<usize> {
         let exponent = fitting_exponent(largest_extent(aabb, &self.axes)).max(self.finest);
         (exponent <= self.coarsest).then_some((exponent - self.finest) as usize)
     }
@@ -86,7 +86,7 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    pub fn new(layout: &Layout, level: usize, group: usize) -> Sheet {
+    pub(super) fn new(layout: &Layout, level: usize, group: usize) -> Sheet {
         let scale = 2f64.powi(-(layout.finest + level as i32));
         let used = layout.axes.map(|used| f64::from(u8::from(used)));
         let mut sheet = Sheet {
@@ -111,7 +111,7 @@ impl Sheet {
 
     /// Makes sure that the reach covers a box.
     #[inline]
-    pub fn cover(&mut self, aabb: &Aabb) {
+    pub(super) fn cover(&mut self, aabb: &Aabb) {
         let mut grown = false;
         for k in 0..3 {
             let extent = extent(aabb, k);
@@ -126,20 +126,20 @@ impl Sheet {
     }
 
     /// Returns true if the reach covers a box.
-    pub fn covers(&self, aabb: &Aabb) -> bool {
+    pub(super) fn covers(&self, aabb: &Aabb) -> bool {
         let beyond = |k: usize| self.scale[k] != 0.0 && extent(aabb, k) > self.reach[k];
         !(0..3).any(beyond)
     }
 
     /// The cell of a box: that of its lower corner.
     #[inline(always)]
-    pub fn cell(&self, aabb: &Aabb) -> Cell {
+    pub(super) fn cell(&self, aabb: &Aabb) -> Cell {
         std::array::from_fn(|k| number(f64::from(aabb.min[k]) * self.scale[k] + self.middle[k]))
     }
 
     /// The first and last cell, along each axis, of boxes in this sheet that can overlap a box.
     #[inline(always)]
-    pub fn range(&self, aabb: &Aabb) -> (Cell, Cell) {
+    pub(super) fn range(&self, aabb: &Aabb) -> (Cell, Cell) {
         let low = |k: usize| number(f64::from(aabb.min[k]) * self.scale[k] + self.low[k]);
         let high = |k: usize| number(f64::from(aabb.max[k]) * self.scale[k] + self.middle[k]);
         (std::array::from_fn(low), std::array::from_fn(high))

@@ -33,7 +33,7 @@ pub(super) struct GridEntry {
 }
 
 impl GridEntry {
-    pub fn new(slot: u32, aabb: Aabb) -> GridEntry {
+    pub(super) fn new(slot: u32, aabb: Aabb) -> GridEntry {
         GridEntry { aabb, slot, sheet: NO_SHEET, next: NONE, prev: NONE }
     }
 }
@@ -54,7 +54,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Empties the buckets and makes them fit a number of boxes.
-    pub fn clear(&mut self, boxes: usize) {
+    pub(super) fn clear(&mut self, boxes: usize) {
         let buckets = boxes.next_power_of_two().max(64);
         self.heads.clear();
         self.heads.reserve_exact(buckets);
@@ -64,11 +64,11 @@ impl Table {
         self.words.resize(buckets / 2, 0);
     }
 
-    pub fn buckets(&self) -> usize {
+    pub(super) fn buckets(&self) -> usize {
         self.heads.len()
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.entries.capacity() * size_of::<GridEntry>()
             + self.heads.capacity() * 4
             + self.words.capacity() * 8
@@ -85,7 +85,7 @@ impl Table {
     }
 
     /// Puts an entry into the list of its cell.
-    pub fn link(&mut self, place: u32, number: u32, sheet: &Sheet) {
+    pub(super) fn link(&mut self, place: u32, number: u32, sheet: &Sheet) {
         let cell = sheet.cell(&self.entries[place as usize].aabb);
         let bucket = self.bucket(sheet, cell);
         let next = std::mem::replace(&mut self.heads[bucket], place);
@@ -103,7 +103,7 @@ impl Table {
     }
 
     /// Takes an entry out of the list of its cell.
-    pub fn unlink(&mut self, place: u32, sheet: &Sheet) {
+    pub(super) fn unlink(&mut self, place: u32, sheet: &Sheet) {
         let GridEntry { aabb, next, prev, .. } = self.entries[place as usize];
         if next != NONE {
             self.entries[next as usize].prev = prev;
@@ -118,7 +118,7 @@ impl Table {
     }
 
     /// Clears the bits of cells that have become empty.
-    pub fn refresh_words(&mut self, sheets: &[Sheet]) {
+    pub(super) fn refresh_words(&mut self, sheets: &[Sheet]) {
         self.words.fill(0);
         for place in 0..self.entries.len() {
             let entry = &self.entries[place];
@@ -131,7 +131,7 @@ impl Table {
     }
 
     /// The mean length of a box's list. Far above one, cells are too large for the crowd.
-    pub fn crowding(&self) -> f64 {
+    pub(super) fn crowding(&self) -> f64 {
         let (mut boxes, mut squares) = (0u64, 0u64);
         for &head in &self.heads {
             let length = self.list(head).count() as u64;
@@ -147,7 +147,7 @@ impl Table {
     }
 
     /// As [`Table::crowding`], for cells of another sheet. Spoils the buckets.
-    pub fn crowding_in(&mut self, sheet: &Sheet) -> f64 {
+    pub(super) fn crowding_in(&mut self, sheet: &Sheet) -> f64 {
         self.heads.fill(0);
         for place in 0..self.entries.len() {
             let bucket = self.bucket(sheet, sheet.cell(&self.entries[place].aabb));
@@ -158,13 +158,13 @@ impl Table {
     }
 
     /// Number of blocks that a range of cells touches.
-    pub fn blocks_in((low, high): (Cell, Cell)) -> f64 {
+    pub(super) fn blocks_in((low, high): (Cell, Cell)) -> f64 {
         (0..3).map(|k| f64::from((high[k] >> 2) - (low[k] >> 2) + 1)).product()
     }
 
     /// Shows every entry of a sheet, in a range of cells, that overlaps a box.
     #[inline]
-    pub fn visit(
+    pub(super) fn visit(
         &self,
         sheet: (u32, &Sheet),
         aabb: &Aabb,
@@ -187,7 +187,7 @@ impl Table {
     /// blocks by z, y and x, and within a block by their bits. Of two cells, each other's
     /// neighbours, exactly one finds the other.
     #[inline]
-    pub fn visit_later(
+    pub(super) fn visit_later(
         &self,
         sheet: (u32, &Sheet),
         aabb: &Aabb,
@@ -243,7 +243,7 @@ impl Table {
 
     /// Shows every entry of a cell, from a place of its list on, that overlaps a box.
     #[inline(always)]
-    pub fn walk(
+    pub(super) fn walk(
         &self,
         mut place: u32,
         (number, sheet): (u32, &Sheet),
@@ -265,7 +265,7 @@ impl Table {
     }
 
     /// Panics if a list does not hold what it should.
-    pub fn validate(&self, sheets: &[Sheet]) {
+    pub(super) fn validate(&self, sheets: &[Sheet]) {
         let mut linked = 0;
         for (bucket, &head) in self.heads.iter().enumerate() {
             let mut before = NONE;

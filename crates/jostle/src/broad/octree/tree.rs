@@ -141,7 +141,7 @@ pub(super) struct LooseTree {
 }
 
 impl LooseTree {
-    pub fn clear(&mut self, cube: Cube, roots: usize, boxes: &Boxes) {
+    pub(super) fn clear(&mut self, cube: Cube, roots: usize, boxes: &Boxes) {
         self.nodes.clear();
         self.free.clear();
         self.nodes.extend((0..roots).map(|_| Node::new(cube, NONE, 0, 0)));
@@ -153,35 +153,35 @@ impl LooseTree {
         self.grow(boxes);
     }
 
-    pub fn grow(&mut self, boxes: &Boxes) {
+    pub(super) fn grow(&mut self, boxes: &Boxes) {
         self.links.resize(self.links.len().max(boxes.slots()), NO_LINK);
     }
 
     /// Returns true if the bound on the nodes suits the number of boxes.
-    pub fn fits(&self, boxes: usize) -> bool {
+    pub(super) fn fits(&self, boxes: usize) -> bool {
         (boxes / 2..2 * boxes + 256).contains(&self.most)
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.free.capacity() * 4
             + self.links.capacity() * size_of::<Link>()
     }
 
-    pub fn nodes(&self) -> usize {
+    pub(super) fn nodes(&self) -> usize {
         self.nodes.len() - self.free.len()
     }
 
     /// Boxes that no cell below a root holds.
-    pub fn unbounded(&self) -> usize {
+    pub(super) fn unbounded(&self) -> usize {
         self.nodes[..self.roots].iter().map(|root| root.own as usize).sum()
     }
 
-    pub fn holds(&self, slot: usize) -> bool {
+    pub(super) fn holds(&self, slot: usize) -> bool {
         self.links.get(slot).is_some_and(|link| link.node != NONE)
     }
 
-    pub fn insert(&mut self, slot: u32, root: usize, aabbs: &[Aabb]) {
+    pub(super) fn insert(&mut self, slot: u32, root: usize, aabbs: &[Aabb]) {
         let mut at = root as u32;
         let aabb = &aabbs[slot as usize];
         loop {
@@ -278,7 +278,7 @@ impl LooseTree {
         self.links[slot as usize] = NO_LINK;
     }
 
-    pub fn remove(&mut self, slot: u32) {
+    pub(super) fn remove(&mut self, slot: u32) {
         let mut at = self.links[slot as usize].node;
         self.unlink(slot);
         while at != NONE {
@@ -297,7 +297,7 @@ impl LooseTree {
 
     /// Returns true if a box that moved may stay in its node: the loose bounds hold it, and it
     /// belongs no deeper. In a root it may always stay, unless a child can take it.
-    pub fn still_holds(&self, slot: u32, aabb: &Aabb) -> bool {
+    pub(super) fn still_holds(&self, slot: u32, aabb: &Aabb) -> bool {
         let node = &self.nodes[self.links[slot as usize].node as usize];
         let within = node.parent == NONE || {
             let cube = &self.nodes[node.parent as usize].cube;
@@ -311,7 +311,7 @@ impl LooseTree {
 
     /// Shows the boxes at a node and below that overlap a box and have larger slots. Recurses at
     /// most [`DEEPEST`] times.
-    pub fn search<F>(
+    pub(super) fn search<F>(
         &self,
         at: u32,
         (slot, aabb): (u32, &Aabb),
@@ -346,7 +346,7 @@ impl LooseTree {
     }
 
     /// Panics if a box is not in the node it belongs to.
-    pub fn validate(&self, boxes: &Boxes) {
+    pub(super) fn validate(&self, boxes: &Boxes) {
         for id in boxes.live_slots() {
             assert!(self.holds(id.index()), "box {id} is in no node");
             let aabb = &boxes.aabbs()[id.index()];

@@ -26,12 +26,12 @@ pub(crate) struct AllPairs {
 
 impl AllPairs {
     /// An instance that runs on `workers`.
-    pub fn new(workers: &Workers) -> AllPairs {
+    pub(super) fn new(workers: &Workers) -> AllPairs {
         AllPairs { workers: workers.clone(), alone: true, inner: GridSweep::new(&Workers::one()) }
     }
 
     /// Writes all pairs into the empty buffer.
-    pub fn find(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Error> {
+    pub(super) fn find(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), Error> {
         let few = self.workers.count() == 1 || boxes.len() < FEW;
         if self.alone != few {
             self.alone = few;
@@ -46,18 +46,18 @@ impl AllPairs {
     }
 
     /// Gives its memory back.
-    pub fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         let alone = Workers::one();
         self.inner = GridSweep::new(if self.alone { &alone } else { &self.workers });
     }
 
     /// Overlap tests of the last time.
-    pub fn tests(&self) -> u64 {
+    pub(super) fn tests(&self) -> u64 {
         self.inner.tests()
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.inner.stats().bytes
     }
 }

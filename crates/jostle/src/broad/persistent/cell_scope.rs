@@ -21,36 +21,36 @@ pub(crate) struct CellScope<'a> {
 
 impl<'a> CellScope<'a> {
     /// A cell in which boxes are called by their slots, and into which none comes.
-    pub fn new(grid: &'a UniformGrid, number: usize) -> CellScope<'a> {
+    pub(crate) fn new(grid: &'a UniformGrid, number: usize) -> CellScope<'a> {
         CellScope { grid, cell: grid.at(number), inserted: &[], slots: &[] }
     }
 
     /// The same cell with these slots for the numbers of its boxes.
-    pub fn numbered(self, slots: &'a [u32]) -> CellScope<'a> {
+    pub(crate) fn numbered(self, slots: &'a [u32]) -> CellScope<'a> {
         CellScope { slots, ..self }
     }
 
     /// The same cell, into which these boxes come, ascending.
-    pub fn with_inserted(self, inserted: &'a [u32]) -> CellScope<'a> {
+    pub(crate) fn with_inserted(self, inserted: &'a [u32]) -> CellScope<'a> {
         CellScope { inserted, ..self }
     }
 
     /// The slot of a box by its number.
     #[inline]
-    pub fn slot(&self, number: u32) -> u32 {
+    pub(crate) fn slot(&self, number: u32) -> u32 {
         if self.slots.is_empty() { number } else { self.slots[number as usize] }
     }
 
     /// Returns true if a pair of overlapping boxes is this cell's to report.
     #[inline]
-    pub fn owns(&self, one: &Aabb, other: &Aabb) -> bool {
+    pub(crate) fn owns(&self, one: &Aabb, other: &Aabb) -> bool {
         let corner = std::array::from_fn(|axis| one.min[axis].max(other.min[axis]));
         self.grid.cell(&corner) == self.cell
     }
 
     /// Returns true if one of the two comes into this cell.
     #[inline]
-    pub fn is_new(&self, one: u32, other: u32) -> bool {
+    pub(crate) fn is_new(&self, one: u32, other: u32) -> bool {
         let is_new = |number: &u32| self.inserted.binary_search(number).is_ok();
         !self.inserted.is_empty() && (is_new(&one) || is_new(&other))
     }

@@ -31,7 +31,7 @@ pub(crate) struct ListChanges<'a> {
 
 impl ListChanges<'_> {
     /// Returns true if nothing changed.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.inserted.is_empty() && self.moved.is_empty()
     }
 }
@@ -39,7 +39,7 @@ impl ListChanges<'_> {
 impl ClassifiedChanges {
     /// Classifies the pending changes. Boxes with another filter, and those for which `again`
     /// holds, are removed and inserted again.
-    pub fn classify(
+    pub(crate) fn classify(
         &mut self,
         boxes: &Boxes,
         previous: &PreviousBounds,
@@ -70,17 +70,17 @@ impl ClassifiedChanges {
     }
 
     /// Number of removals and insertions; a box that is reinserted counts twice.
-    pub fn churn(&self) -> usize {
+    pub(crate) fn churn(&self) -> usize {
         self.removed.len() + self.inserted.len()
     }
 
     /// The lists.
-    pub fn lists(&self) -> ListChanges<'_> {
+    pub(crate) fn lists(&self) -> ListChanges<'_> {
         ListChanges { removed: &self.removed, inserted: &self.inserted, moved: &self.moved }
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let lists = [&self.removed, &self.inserted, &self.moved, &self.reinserted];
         lists.iter().map(|list| list.capacity() * 4).sum()
     }

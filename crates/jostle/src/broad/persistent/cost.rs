@@ -59,13 +59,13 @@ const SAMPLE: usize = 64;
 impl CostModel {
     /// Returns true if a move is better made by removing the box and inserting it again.
     #[inline]
-    pub fn leaps(&self, then: &Aabb, now: &Aabb) -> bool {
+    pub(crate) fn leaps(&self, then: &Aabb, now: &Aabb) -> bool {
         (0..3).any(|axis| displacement(then, now, axis) > self.leap[axis])
     }
 
     /// About how many endpoints a move passes if the other boxes stay.
     #[inline]
-    pub fn passed(&self, then: &Aabb, now: &Aabb) -> f32 {
+    pub(crate) fn passed(&self, then: &Aabb, now: &Aabb) -> f32 {
         let on_axis = |axis: usize| {
             let displaced = displacement(then, now, axis);
             // An infinite displacement times no density is NaN, and then the minimum is the other
@@ -84,14 +84,14 @@ impl CostModel {
     }
 
     /// How many times as long a test takes as with few boxes.
-    pub fn slowness(&self, boxes: usize) -> f64 {
+    pub(crate) fn slowness(&self, boxes: usize) -> f64 {
         let doublings = (boxes as f64 / CACHED_BOXES).log2().max(0.0);
         if self.scattered { 1.0 + doublings } else { 1.0 }
     }
 
     /// What following the pending changes is likely to cost. A drift that all boxes share does not
     /// change their order, so it is subtracted from the moves.
-    pub fn forecast(&self, previous: &PreviousBounds, boxes: &Boxes) -> f64 {
+    pub(crate) fn forecast(&self, previous: &PreviousBounds, boxes: &Boxes) -> f64 {
         let changes = boxes.changes();
         let changing = (changes.inserted().len() + changes.removed().len()) as f64;
         let moved = changes.moved();
@@ -160,7 +160,7 @@ impl RebuildPolicy {
     /// Returns true if finding all pairs is expected to cost less than following changes with this
     /// forecast. With `unsorted` lists, following must promise to pay for sorting them as well. Bad
     /// forecasts are forgotten bit by bit, so that following is tried again now and then.
-    pub fn prefers_rebuild(&mut self, forecast: f64, boxes: usize, unsorted: bool) -> bool {
+    pub(super) fn prefers_rebuild(&mut self, forecast: f64, boxes: usize, unsorted: bool) -> bool {
         let share = if unsorted { 0.5 } else { 1.0 };
         let prefers = self.truth * forecast > share * self.budget(boxes) as f64;
         if prefers && self.truth > 1.0 {
@@ -170,7 +170,7 @@ impl RebuildPolicy {
     }
 
     /// The most work that following may take.
-    pub fn budget(&self, boxes: usize) -> u64 {
+    pub(super) fn budget(&self, boxes: usize) -> u64 {
         (PATIENCE * self.rebuild_work(boxes)) as u64 + 1000
     }
 
@@ -179,12 +179,12 @@ impl RebuildPolicy {
     }
 
     /// Notes that all pairs were found, and by how many tests.
-    pub fn rebuilt(&mut self, tests: u64, boxes: usize) {
+    pub(super) fn rebuilt(&mut self, tests: u64, boxes: usize) {
         self.rebuild = tests as f64 / VECTOR_TESTS / boxes.max(1) as f64 + BOX_WORK;
     }
 
     /// Notes that changes were followed. Steps with next to nothing to do prove nothing.
-    pub fn followed(&mut self, work: f64, forecast: f64, boxes: usize) {
+    pub(super) fn followed(&mut self, work: f64, forecast: f64, boxes: usize) {
         if work.max(forecast) > 0.1 * self.rebuild_work(boxes) {
             let truth = work / forecast.max(1.0);
             self.truth = (0.5 * (self.truth + truth)).clamp(0.05, 20.0);
@@ -192,7 +192,7 @@ impl RebuildPolicy {
     }
 
     /// Notes that following was given up when the budget ran out; what was left is a guess.
-    pub fn abandoned(&mut self, forecast: f64, boxes: usize) {
+    pub(super) fn abandoned(&mut self, forecast: f64, boxes: usize) {
         let truth = 1.6 * self.budget(boxes) as f64 / forecast.max(1.0);
         self.truth = self.truth.max(truth).min(1000.0);
     }

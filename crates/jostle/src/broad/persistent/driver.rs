@@ -63,7 +63,7 @@ pub(crate) struct FollowStep<'a> {
 impl FollowStep<'_> {
     /// Runs a sort on the calling thread: events go to the first lane, it stops when all `work`
     /// together exceeds the budget, and what it counted is added to `work`.
-    pub fn sort(
+    pub(crate) fn sort(
         &mut self,
         found: &mut PairBuffer,
         sort: impl FnOnce(&PairJudge<'_>, &mut EventSink<'_>) -> FollowResult,
@@ -93,7 +93,7 @@ pub(crate) struct WorkCount {
 
 impl WorkCount {
     /// All of it in units of one overlap test.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.tests + self.swaps + self.extra
     }
 }
@@ -126,7 +126,7 @@ pub(crate) struct Persistent<L> {
 
 impl<L: PersistentLists> Persistent<L> {
     /// A driver of these lists; all pairs are found on `workers`.
-    pub fn new(workers: &Workers, lists: L, may_rebuild: bool) -> Persistent<L> {
+    pub(crate) fn new(workers: &Workers, lists: L, may_rebuild: bool) -> Persistent<L> {
         Persistent {
             lists,
             may_rebuild,
@@ -221,7 +221,11 @@ impl<L: PersistentLists> Persistent<L> {
 
 impl<L: PersistentLists> Persistent<L> {
     /// One step of [`BroadPhase::update`](crate::BroadPhase::update).
-    pub fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+    pub(crate) fn update(
+        &mut self,
+        boxes: &Boxes,
+        found: &mut PairBuffer,
+    ) -> Result<Report, Error> {
         self.clock.start();
         (self.work, self.rebuilt, self.abandoned) = (WorkCount::default(), false, false);
         // An endpoint has no bits for more slots; beyond them every step finds all pairs.
@@ -247,7 +251,7 @@ impl<L: PersistentLists> Persistent<L> {
     }
 
     /// What the last step counted.
-    pub fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         let flag = |set: bool| f64::from(u8::from(set));
         let mut stats = self.lists.stats();
         stats.counts.extend([("rebuilt", flag(self.rebuilt)), ("abandoned", flag(self.abandoned))]);
@@ -257,12 +261,12 @@ impl<L: PersistentLists> Persistent<L> {
     }
 
     /// Overlap tests of the last step.
-    pub fn tests(&self) -> u64 {
+    pub(crate) fn tests(&self) -> u64 {
         self.work.tests
     }
 
     /// Panics and names the invariant if the structure is broken.
-    pub fn validate(&self, boxes: &Boxes) {
+    pub(crate) fn validate(&self, boxes: &Boxes) {
         let same = |(then, now): (&Aabb, &Aabb)| then.same(now) || then.min[0].is_nan();
         let current = self.previous.aabbs().iter().zip(boxes.aabbs()).all(same);
         assert!(current, "the previous bounds are stale");

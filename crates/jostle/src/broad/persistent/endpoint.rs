@@ -21,30 +21,30 @@ const UPPER: u64 = 1 << 31;
 
 impl Endpoint {
     /// Ids must lie below this: one bit of the word tells lower from upper endpoints.
-    pub const MAX_SLOTS: usize = 1 << 31;
+    pub(crate) const MAX_SLOTS: usize = 1 << 31;
 
     /// An endpoint at `value`.
     #[inline(always)]
-    pub fn new(value: f32, upper: bool, slot: u32) -> Endpoint {
+    pub(crate) fn new(value: f32, upper: bool, slot: u32) -> Endpoint {
         debug_assert!((slot as usize) < Endpoint::MAX_SLOTS);
         Endpoint(u64::from(ordered_bits(value)) << 32 | u64::from(upper) << 31 | u64::from(slot))
     }
 
     /// The lower endpoint of a box on an axis.
     #[inline(always)]
-    pub fn lower(aabb: &Aabb, axis: usize, slot: u32) -> Endpoint {
+    pub(crate) fn lower(aabb: &Aabb, axis: usize, slot: u32) -> Endpoint {
         Endpoint::new(aabb.min[axis], false, slot)
     }
 
     /// The upper endpoint of a box on an axis.
     #[inline(always)]
-    pub fn upper(aabb: &Aabb, axis: usize, slot: u32) -> Endpoint {
+    pub(crate) fn upper(aabb: &Aabb, axis: usize, slot: u32) -> Endpoint {
         Endpoint::new(aabb.max[axis], true, slot)
     }
 
     /// The same endpoint with the value that it has in these bounds.
     #[inline(always)]
-    pub fn renewed(self, aabbs: &[Aabb], axis: usize) -> Endpoint {
+    pub(crate) fn renewed(self, aabbs: &[Aabb], axis: usize) -> Endpoint {
         let aabb = &aabbs[self.slot() as usize];
         // In a list lower and upper endpoints follow each other at random: no branch.
         let value = select_unpredictable(self.is_upper(), aabb.max[axis], aabb.min[axis]);
@@ -54,33 +54,33 @@ impl Endpoint {
 
     /// The slot of the box.
     #[inline(always)]
-    pub const fn slot(self) -> u32 {
+    pub(crate) const fn slot(self) -> u32 {
         (self.0 & (UPPER - 1)) as u32
     }
 
     /// Returns true for an upper endpoint.
     #[inline(always)]
-    pub const fn is_upper(self) -> bool {
+    pub(crate) const fn is_upper(self) -> bool {
         self.0 & UPPER != 0
     }
 
     /// Returns true if one of the two is a lower endpoint and the other an upper one: only such
     /// neighbours change an overlap when they swap.
     #[inline(always)]
-    pub const fn opposes(self, other: Endpoint) -> bool {
+    pub(crate) const fn opposes(self, other: Endpoint) -> bool {
         (self.0 ^ other.0) & UPPER != 0
     }
 
     /// How many of eight endpoints lie before this one. May be wrong for endpoints at its value
     /// whose slots differ from its own in the lowest bit only.
     #[inline(always)]
-    pub fn count_before(self, window: &[Endpoint; WINDOW]) -> usize {
+    pub(crate) fn count_before(self, window: &[Endpoint; WINDOW]) -> usize {
         count_smaller(&window.map(|endpoint| endpoint.0), self.0)
     }
 
     /// The value; `-0.0` has become `0.0`.
     #[inline(always)]
-    pub fn value(self) -> f32 {
+    pub(crate) fn value(self) -> f32 {
         from_ordered_bits((self.0 >> 32) as u32)
     }
 }

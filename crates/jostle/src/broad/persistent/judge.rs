@@ -42,7 +42,11 @@ pub(crate) struct PairJudge<'a> {
 impl<'a> PairJudge<'a> {
     /// A judge of all pairs, given the axes in order of precedence. The previous bounds must have
     /// [grown](PreviousBounds::grow) to the current slots.
-    pub fn new(previous: &'a PreviousBounds, boxes: &'a Boxes, order: [usize; 3]) -> PairJudge<'a> {
+    pub(crate) fn new(
+        previous: &'a PreviousBounds,
+        boxes: &'a Boxes,
+        order: [usize; 3],
+    ) -> PairJudge<'a> {
         debug_assert!(previous.aabbs().len() >= boxes.slots(), "call grow first");
         PairJudge {
             previous,
@@ -55,38 +59,43 @@ impl<'a> PairJudge<'a> {
     }
 
     /// The same judge for one cell of a grid: it reports only what the cell has to report.
-    pub fn within(self, cell: CellScope<'a>) -> PairJudge<'a> {
+    pub(crate) fn within(self, cell: CellScope<'a>) -> PairJudge<'a> {
         PairJudge { cell: Some(cell), ..self }
     }
 
     /// The same judge for one cell of a grid that numbers its boxes itself: these are their
     /// bounds, and the cell knows their slots.
-    pub fn numbered(self, cell: CellScope<'a>, then: &'a [Aabb], now: &'a [Aabb]) -> PairJudge<'a> {
+    pub(crate) fn numbered(
+        self,
+        cell: CellScope<'a>,
+        then: &'a [Aabb],
+        now: &'a [Aabb],
+    ) -> PairJudge<'a> {
         PairJudge { cell: Some(cell), then, now, ..self }
     }
 
     /// The current bounds.
     #[inline(always)]
-    pub fn now(&self) -> &'a [Aabb] {
+    pub(crate) fn now(&self) -> &'a [Aabb] {
         self.now
     }
 
     /// The previous bounds, NaN for boxes that had none or whose bounds are hidden.
     #[inline(always)]
-    pub fn then(&self) -> &'a [Aabb] {
+    pub(crate) fn then(&self) -> &'a [Aabb] {
         self.then
     }
 
     /// The axis with a given place in the order of precedence.
     #[inline(always)]
-    pub fn axis(&self, place: usize) -> usize {
+    pub(crate) fn axis(&self, place: usize) -> usize {
         self.order[place]
     }
 
     /// Returns true if the pair begins with this swap, after which the lower endpoint of one box
     /// lies before the upper endpoint of the other on the axis at `place`.
     #[inline(always)]
-    pub fn gains(&self, place: usize, lower: u32, upper: u32) -> bool {
+    pub(crate) fn gains(&self, place: usize, lower: u32, upper: u32) -> bool {
         self.now[lower as usize].overlaps(&self.now[upper as usize])
             && self.gains_first(place, lower, upper)
     }
@@ -113,7 +122,7 @@ impl<'a> PairJudge<'a> {
     /// Returns true if the pair ends with this swap, after which the lower endpoint of one box
     /// lies behind the upper endpoint of the other on the axis at `place`.
     #[inline(always)]
-    pub fn loses(&self, place: usize, lower: u32, upper: u32) -> bool {
+    pub(crate) fn loses(&self, place: usize, lower: u32, upper: u32) -> bool {
         self.then[lower as usize].overlaps(&self.then[upper as usize])
             && self.loses_first(place, lower, upper)
     }
@@ -138,7 +147,7 @@ impl<'a> PairJudge<'a> {
 
     /// Returns true if the pair began, however it was met.
     #[inline]
-    pub fn began(&self, one: u32, other: u32) -> bool {
+    pub(crate) fn began(&self, one: u32, other: u32) -> bool {
         self.overlap_now(one, other)
             && !self.overlapped(one, other)
             && self.owns(self.now, one, other)
@@ -146,7 +155,7 @@ impl<'a> PairJudge<'a> {
 
     /// Returns true if the pair ended, however it was met.
     #[inline]
-    pub fn ended(&self, one: u32, other: u32) -> bool {
+    pub(crate) fn ended(&self, one: u32, other: u32) -> bool {
         self.overlapped(one, other)
             && !self.overlap_now(one, other)
             && self.owns(self.then, one, other)
@@ -231,12 +240,12 @@ pub(crate) struct EventSink<'a> {
 
 impl<'a> EventSink<'a> {
     /// A sink that writes to a lane and a list and does not limit the work.
-    pub fn new(began: &'a mut Lane, ended: &'a mut Vec<Pair>) -> EventSink<'a> {
+    pub(crate) fn new(began: &'a mut Lane, ended: &'a mut Vec<Pair>) -> EventSink<'a> {
         EventSink { began, ended, slots: None, tests: 0, swaps: 0, budget: u64::MAX }
     }
 
     /// The same sink for boxes that are called by numbers; `slots` are their slots.
-    pub fn numbered(self, slots: &'a [u32]) -> EventSink<'a> {
+    pub(crate) fn numbered(self, slots: &'a [u32]) -> EventSink<'a> {
         EventSink { slots: Some(slots), ..self }
     }
 
@@ -247,20 +256,25 @@ impl<'a> EventSink<'a> {
 
     /// Notes a pair that began.
     #[inline]
-    pub fn begin(&mut self, one: u32, other: u32) -> FollowResult {
+    pub(crate) fn begin(&mut self, one: u32, other: u32) -> FollowResult {
         Ok(self.began.push(self.slot(one), self.slot(other))?)
     }
 
     /// Notes a pair that ended.
     #[inline]
-    pub fn end(&mut self, one: u32, other: u32) {
+    pub(crate) fn end(&mut self, one: u32, other: u32) {
         let (one, other) = (self.slot(one), self.slot(other));
         self.ended.push(Pair::new(Slot::new(one), Slot::new(other)));
     }
 
     /// Tests a box against others and notes the pairs that began.
     #[inline(always)]
-    pub fn begin_with(&mut self, slot: u32, others: &[u32], judge: &PairJudge<'_>) -> FollowResult {
+    pub(crate) fn begin_with(
+        &mut self,
+        slot: u32,
+        others: &[u32],
+        judge: &PairJudge<'_>,
+    ) -> FollowResult {
         self.tests += others.len() as u64;
         let Some(now) = others.first().map(|_| judge.now[slot as usize]) else { return Ok(()) };
         for &other in others {
@@ -273,7 +287,7 @@ impl<'a> EventSink<'a> {
 
     /// Tests a box against others and notes the pairs that ended.
     #[inline(always)]
-    pub fn end_with(&mut self, slot: u32, others: &[u32], judge: &PairJudge<'_>) {
+    pub(crate) fn end_with(&mut self, slot: u32, others: &[u32], judge: &PairJudge<'_>) {
         self.tests += others.len() as u64;
         let Some(then) = others.first().map(|_| judge.bounds_then(slot)) else { return };
         for &other in others {
@@ -285,7 +299,7 @@ impl<'a> EventSink<'a> {
 
     /// Fails if the budget is spent.
     #[inline(always)]
-    pub fn check_budget(&self) -> FollowResult {
+    pub(crate) fn check_budget(&self) -> FollowResult {
         if self.swaps + self.tests > self.budget { Err(FollowError::OverBudget) } else { Ok(()) }
     }
 }

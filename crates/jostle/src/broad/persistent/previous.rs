@@ -22,17 +22,17 @@ pub(crate) struct PreviousBounds {
 impl PreviousBounds {
     /// The bounds by slot, NaN if there was no box or it is hidden.
     #[inline(always)]
-    pub fn aabbs(&self) -> &[Aabb] {
+    pub(crate) fn aabbs(&self) -> &[Aabb] {
         &self.aabbs
     }
 
     /// The slots that held a box, ascending.
-    pub fn slots(&self) -> impl Iterator<Item = u32> + Clone {
+    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> + Clone {
         (0..self.aabbs.len() as u32).filter(|&slot| !self.aabbs[slot as usize].min[0].is_nan())
     }
 
     /// Reads all boxes.
-    pub fn rebuild(&mut self, boxes: &Boxes) {
+    pub(crate) fn rebuild(&mut self, boxes: &Boxes) {
         self.hidden.clear();
         self.aabbs.clear();
         self.aabbs.extend_from_slice(boxes.aabbs());
@@ -43,7 +43,7 @@ impl PreviousBounds {
     }
 
     /// Makes room for new slots; call before asking about boxes that are new.
-    pub fn grow(&mut self, boxes: &Boxes) {
+    pub(crate) fn grow(&mut self, boxes: &Boxes) {
         self.aabbs.resize(boxes.slots(), NO_BOX);
         if boxes.has_filters() || !self.filters.is_empty() {
             self.filters.resize(boxes.slots(), Filter::ALL);
@@ -51,7 +51,7 @@ impl PreviousBounds {
     }
 
     /// Takes over the changes at the end of an update.
-    pub fn follow(&mut self, boxes: &Boxes) {
+    pub(crate) fn follow(&mut self, boxes: &Boxes) {
         self.hidden.clear();
         let changes = boxes.changes();
         let changed = [changes.inserted(), changes.moved(), changes.removed()];
@@ -69,21 +69,21 @@ impl PreviousBounds {
 
     /// Returns true if a box has another filter now.
     #[inline]
-    pub fn refiltered(&self, boxes: &Boxes, slot: u32) -> bool {
+    pub(crate) fn refiltered(&self, boxes: &Boxes, slot: u32) -> bool {
         let before = self.filters.get(slot as usize).unwrap_or(&Filter::ALL);
         *before != boxes.filters()[slot as usize]
     }
 
     /// Returns true if the filters of two slots allowed a pair.
     #[inline]
-    pub fn allowed(&self, one: usize, other: usize) -> bool {
+    pub(crate) fn allowed(&self, one: usize, other: usize) -> bool {
         self.filters.is_empty() || self.filters[one].allows(&self.filters[other])
     }
 
     /// Until the next [`follow`](PreviousBounds::follow), these boxes have no previous bounds in
     /// [`aabbs`](PreviousBounds::aabbs); [`hidden_bounds`](PreviousBounds::hidden_bounds) still
     /// knows them. For boxes that are removed and inserted again.
-    pub fn hide(&mut self, slots: &[u32]) {
+    pub(crate) fn hide(&mut self, slots: &[u32]) {
         debug_assert!(self.hidden.is_empty());
         if !slots.is_empty() {
             self.hidden_places.resize(self.aabbs.len(), 0);
@@ -97,19 +97,19 @@ impl PreviousBounds {
 
     /// Returns true if some box is hidden.
     #[inline(always)]
-    pub fn has_hidden(&self) -> bool {
+    pub(crate) fn has_hidden(&self) -> bool {
         !self.hidden.is_empty()
     }
 
     /// The bounds of a box that is hidden.
-    pub fn hidden_bounds(&self, slot: u32) -> Option<Aabb> {
+    pub(crate) fn hidden_bounds(&self, slot: u32) -> Option<Aabb> {
         let place = *self.hidden_places.get(slot as usize)?;
         let &(hidden, aabb) = self.hidden.get(place as usize)?;
         (hidden == slot).then_some(aabb)
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.aabbs.capacity() * size_of::<Aabb>()
             + self.filters.capacity() * size_of::<Filter>()
             + self.hidden.capacity() * size_of::<(u32, Aabb)>()

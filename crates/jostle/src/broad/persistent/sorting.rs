@@ -5,7 +5,7 @@
 //! is unpredictable, so the loop that looks ends with a mispredicted branch; the loop that tests
 //! has the same length and is predicted. One loop for both took a fifth more time. Flat lists shift
 //! the passed endpoints in the loop that looks ([`AxisSort::sift_left`]), chunked lists in the loop
-//! that tests ([`Passing::pass_left`]), where shifting in the other one took a twentieth more.
+//! that tests ([`Passing::pass_left`]); for those, shifting while looking took a twentieth more.
 
 use crate::aabb::Aabb;
 use crate::simd::probe::Probe;
@@ -48,19 +48,19 @@ pub(crate) struct AxisSort<'p, 'j, 's> {
 impl<'j, 's> AxisSort<'_, 'j, 's> {
     /// The axis.
     #[inline(always)]
-    pub fn axis(&self) -> usize {
+    pub(crate) fn axis(&self) -> usize {
         self.judge.axis(self.place)
     }
 
     /// An endpoint on its way left, past larger ones.
     #[inline(always)]
-    pub fn leftward(&mut self, endpoint: Endpoint) -> Passing<'_, 'j, 's> {
+    pub(crate) fn leftward(&mut self, endpoint: Endpoint) -> Passing<'_, 'j, 's> {
         self.passing(endpoint, endpoint.is_upper())
     }
 
     /// An endpoint on its way right, past smaller ones.
     #[inline(always)]
-    pub fn rightward(&mut self, endpoint: Endpoint) -> Passing<'_, 'j, 's> {
+    pub(crate) fn rightward(&mut self, endpoint: Endpoint) -> Passing<'_, 'j, 's> {
         self.passing(endpoint, !endpoint.is_upper())
     }
 
@@ -74,7 +74,7 @@ impl<'j, 's> AxisSort<'_, 'j, 's> {
 
     /// Moves the endpoint at `at` of a flat list left past every larger one.
     #[inline(always)]
-    pub fn sift_left(
+    pub(crate) fn sift_left(
         &mut self,
         list: &mut [Endpoint],
         at: usize,
@@ -91,7 +91,7 @@ impl<'j, 's> AxisSort<'_, 'j, 's> {
 
     /// Gives the endpoint at `at` of a flat list its current value and sifts it left.
     #[inline(always)]
-    pub fn renew(&mut self, list: &mut [Endpoint], at: usize) -> FollowResult {
+    pub(crate) fn renew(&mut self, list: &mut [Endpoint], at: usize) -> FollowResult {
         let endpoint = list[at].renewed(self.judge.now(), self.axis());
         list[at] = endpoint;
         if at > 0 && list[at - 1] > endpoint {
@@ -117,7 +117,7 @@ pub(crate) struct Passing<'p, 'j, 's> {
 impl Passing<'_, '_, '_> {
     /// The endpoint that passes.
     #[inline(always)]
-    pub fn endpoint(&self) -> Endpoint {
+    pub(crate) fn endpoint(&self) -> Endpoint {
         self.endpoint
     }
 
@@ -125,7 +125,7 @@ impl Passing<'_, '_, '_> {
     /// nothing: a branch on the kind is taken at random, and mispredicting it costs more than the
     /// test. Few of the boxes that are passed overlap in all dimensions.
     #[inline(always)]
-    pub fn pass(&mut self, others: &[Endpoint]) -> FollowResult {
+    pub(crate) fn pass(&mut self, others: &[Endpoint]) -> FollowResult {
         self.count(others.len());
         // Copies stay in registers: the rare call below may change `self`.
         let (probe, bounds) = (self.probe, self.bounds);
@@ -139,7 +139,7 @@ impl Passing<'_, '_, '_> {
 
     /// Passes all but the first of these and moves each to the place before it.
     #[inline(always)]
-    pub fn pass_left(&mut self, run: &mut [Endpoint]) -> FollowResult {
+    pub(crate) fn pass_left(&mut self, run: &mut [Endpoint]) -> FollowResult {
         self.count(run.len() - 1);
         let (probe, bounds) = (self.probe, self.bounds);
         for at in 1..run.len() {
@@ -155,7 +155,7 @@ impl Passing<'_, '_, '_> {
     /// Passes all but the last of these, from the last to the first, and moves each to the place
     /// behind it.
     #[inline(always)]
-    pub fn pass_right(&mut self, run: &mut [Endpoint]) -> FollowResult {
+    pub(crate) fn pass_right(&mut self, run: &mut [Endpoint]) -> FollowResult {
         self.count(run.len() - 1);
         let (probe, bounds) = (self.probe, self.bounds);
         for at in (1..run.len()).rev() {

@@ -12,25 +12,25 @@ pub(crate) struct SweepSet {
 impl SweepSet {
     /// The open boxes.
     #[inline(always)]
-    pub fn slots(&self) -> &[u32] {
+    pub(crate) fn slots(&self) -> &[u32] {
         &self.slots
     }
 
     /// Closes all boxes.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.slots.clear();
     }
 
     /// Opens a box.
     #[inline(always)]
-    pub fn open(&mut self, slot: u32, places: &mut [u32]) {
+    pub(crate) fn open(&mut self, slot: u32, places: &mut [u32]) {
         places[slot as usize] = self.slots.len() as u32;
         self.slots.push(slot);
     }
 
     /// Closes a box, which must be open.
     #[inline(always)]
-    pub fn close(&mut self, slot: u32, places: &mut [u32]) {
+    pub(crate) fn close(&mut self, slot: u32, places: &mut [u32]) {
         let place = places[slot as usize];
         self.slots.swap_remove(place as usize);
         if let Some(&shifted) = self.slots.get(place as usize) {
@@ -39,7 +39,7 @@ impl SweepSet {
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u32>()
     }
 }

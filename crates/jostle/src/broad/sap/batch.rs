@@ -57,7 +57,7 @@ struct BatchSets {
 impl Batch {
     /// Collects the endpoints of the removed boxes in their previous bounds and of the inserted
     /// ones in their current bounds. A box may be among both.
-    pub fn prepare(&mut self, previous: &[Aabb], now: &[Aabb], changes: ListChanges<'_>) {
+    pub(crate) fn prepare(&mut self, previous: &[Aabb], now: &[Aabb], changes: ListChanges<'_>) {
         for axis in 0..3 {
             let removed = changes.removed.iter().copied();
             fill_sorted(&mut self.removed[axis], previous, axis, removed);
@@ -68,7 +68,7 @@ impl Batch {
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let lists = self.removed.iter().chain(&self.inserted).map(Vec::capacity).sum::<usize>();
         let BatchSets { staying, inserted, removed, places, inserted_places } = &self.sets;
         let sets: usize = [staying, inserted, removed].map(SweepSet::bytes).iter().sum();
@@ -91,7 +91,7 @@ fn pass(set: &mut SweepSet, endpoint: Endpoint, places: &mut [u32]) -> bool {
 impl EndpointLists {
     /// Removes and inserts what the batch holds and sorts the rest. The inserted boxes must have
     /// no previous bounds, or [hidden](crate::broad::persistent::PreviousBounds::hide) ones.
-    pub fn sort_batch(
+    pub(crate) fn sort_batch(
         &mut self,
         batch: &mut Batch,
         judge: &PairJudge<'_>,

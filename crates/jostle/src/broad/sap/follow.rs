@@ -34,7 +34,7 @@ pub(super) struct SapFollow {
 }
 
 impl SapFollow {
-    pub fn new(sort: Sort) -> SapFollow {
+    pub(super) fn new(sort: Sort) -> SapFollow {
         SapFollow { sort, ..SapFollow::default() }
     }
 

@@ -21,25 +21,25 @@ pub(crate) struct EndpointLists {
 
 impl EndpointLists {
     /// Sorts the endpoints of these boxes from scratch: O(n log n).
-    pub fn rebuild(&mut self, aabbs: &[Aabb], slots: impl Iterator<Item = u32> + Clone) {
+    pub(crate) fn rebuild(&mut self, aabbs: &[Aabb], slots: impl Iterator<Item = u32> + Clone) {
         for axis in 0..3 {
             fill_sorted(&mut self.axes[axis], aabbs, axis, slots.clone());
         }
     }
 
     /// The sorted endpoints on an axis.
-    pub fn axis(&self, axis: usize) -> &[Endpoint] {
+    pub(crate) fn axis(&self, axis: usize) -> &[Endpoint] {
         &self.axes[axis]
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let entries: usize = self.axes.iter().map(Vec::capacity).sum();
         (entries + self.spare.capacity()) * size_of::<Endpoint>()
     }
 
     /// How many boxes lie over an endpoint of an axis, on average.
-    pub fn mean_depth(&self, axis: usize) -> usize {
+    pub(crate) fn mean_depth(&self, axis: usize) -> usize {
         let list = &self.axes[axis];
         let (mut depth, mut sum) = (0usize, 0usize);
         for endpoint in list {
@@ -51,7 +51,7 @@ impl EndpointLists {
 
     /// Endpoints per unit of length in the middle three quarters of an axis, so that a few giant
     /// or distant boxes do not count.
-    pub fn density(&self, axis: usize) -> f32 {
+    pub(crate) fn density(&self, axis: usize) -> f32 {
         let list = &self.axes[axis];
         let (low, high) = (list.len() / 8, list.len() - list.len() / 8);
         if high < low + 2 {
@@ -62,7 +62,7 @@ impl EndpointLists {
     }
 
     /// How many endpoints a box passes when it moves, if the others stay.
-    pub fn passed(&self, slot: u32, then: &Aabb, now: &Aabb) -> usize {
+    pub(crate) fn passed(&self, slot: u32, then: &Aabb, now: &Aabb) -> usize {
         let on_axis = |axis: usize| {
             let rank = |endpoint| self.axes[axis].partition_point(|&other| other < endpoint);
             let one = |endpoint: fn(&Aabb, usize, u32) -> Endpoint| {
@@ -75,7 +75,11 @@ impl EndpointLists {
 
     /// Global sort: takes over all current bounds and sorts each list by insertion from its
     /// beginning to its end. O(n + swaps).
-    pub fn sort_global(&mut self, judge: &PairJudge<'_>, sink: &mut EventSink<'_>) -> FollowResult {
+    pub(crate) fn sort_global(
+        &mut self,
+        judge: &PairJudge<'_>,
+        sink: &mut EventSink<'_>,
+    ) -> FollowResult {
         for place in 0..3 {
             let list = self.axes[judge.axis(place)].as_mut_slice();
             simd::run(GlobalSort { list, sort: AxisSort { place, judge, sink } })?;
@@ -85,7 +89,7 @@ impl EndpointLists {
 
     /// Local sort: moves the endpoints of these boxes alone. The lists must be sorted by the
     /// previous bounds. O(m log n + swaps) for m boxes.
-    pub fn sort_local(
+    pub(crate) fn sort_local(
         &mut self,
         moved: &[u32],
         judge: &PairJudge<'_>,
@@ -99,7 +103,7 @@ impl EndpointLists {
     }
 
     /// Panics if a list is not the sorted endpoints of these boxes.
-    pub fn validate(&self, aabbs: &[Aabb], slots: impl Iterator<Item = u32> + Clone) {
+    pub(crate) fn validate(&self, aabbs: &[Aabb], slots: impl Iterator<Item = u32> + Clone) {
         let mut expected = Vec::new();
         for axis in 0..3 {
             fill_sorted(&mut expected, aabbs, axis, slots.clone());

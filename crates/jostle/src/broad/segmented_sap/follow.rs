@@ -33,7 +33,7 @@ pub(super) struct SegmentedFollow {
 }
 
 impl SegmentedFollow {
-    pub fn new(options: SegmentedOptions) -> SegmentedFollow {
+    pub(super) fn new(options: SegmentedOptions) -> SegmentedFollow {
         SegmentedFollow { options, ..SegmentedFollow::default() }
     }
 }

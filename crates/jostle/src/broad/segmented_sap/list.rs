@@ -52,7 +52,7 @@ pub(super) type Spot = (u32, u32);
 
 impl SegmentedList {
     /// Fills the list with sorted endpoints. `aabbs` are the bounds they come from.
-    pub fn rebuild(
+    pub(crate) fn rebuild(
         &mut self,
         sorted: &[Endpoint],
         aabbs: &[Aabb],
@@ -112,17 +112,17 @@ impl SegmentedList {
     }
 
     /// Number of chunks.
-    pub fn chunks(&self) -> usize {
+    pub(crate) fn chunks(&self) -> usize {
         self.chunks.len()
     }
 
     /// Boxes in all checkpoint sets together.
-    pub fn open_total(&self) -> usize {
+    pub(crate) fn open_total(&self) -> usize {
         self.open_total
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let sets: usize = self.open.iter().map(Vec::capacity).sum();
         (self.slab.capacity() + self.firsts.capacity()) * size_of::<Endpoint>()
             + self.chunks.capacity() * size_of::<Chunk>()
@@ -145,25 +145,25 @@ impl SegmentedList {
     }
 
     /// Prefetches the list.
-    pub fn fetch(&self) {
+    pub(crate) fn fetch(&self) {
         (0..self.chunks.len()).for_each(|place| prefetch_later(self.run(place)));
         prefetch_later(&self.hints);
     }
 
     /// The endpoints in order.
-    pub fn iter(&self) -> impl Iterator<Item = Endpoint> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Endpoint> + '_ {
         (0..self.chunks.len()).flat_map(|place| self.run(place).iter().copied())
     }
 
     /// Endpoints of a chunk on average, from a sample of about sixteen.
-    pub fn mean_chunk(&self) -> f32 {
+    pub(crate) fn mean_chunk(&self) -> f32 {
         let sample = self.chunks.iter().step_by(self.chunks.len() / 16 + 1);
         let (count, sum) = sample.fold((0, 0), |(count, sum), chunk| (count + 1, sum + chunk.len));
         sum as f32 / count.max(1) as f32
     }
 
     /// The endpoints that begin the chunks, in order: an even sample of the list.
-    pub fn firsts(&self) -> &[Endpoint] {
+    pub(crate) fn firsts(&self) -> &[Endpoint] {
         &self.firsts
     }
 
@@ -175,7 +175,7 @@ impl SegmentedList {
 
     /// Where an endpoint is or would be put.
     #[inline(always)]
-    pub fn find(&self, endpoint: Endpoint) -> Spot {
+    pub(crate) fn find(&self, endpoint: Endpoint) -> Spot {
         let place = self.chunk_of(endpoint);
         (place as u32, self.run(place).partition_point(|&other| other < endpoint) as u32)
     }
@@ -189,7 +189,7 @@ impl SegmentedList {
     /// Upper endpoints are tested like lower ones: a branch on the kind would be taken at random.
     /// Few boxes overlap, and those that are met at their upper endpoint are dropped then.
     #[inline]
-    pub fn candidates(
+    pub(crate) fn candidates(
         &self,
         [lower, upper]: [Endpoint; 2],
         bounds: &[Aabb],
@@ -276,7 +276,7 @@ impl SegmentedList {
     // ---- Insertion and removal --------------------------------------------------------------
 
     /// Inserts both endpoints of a box. `aabbs` are the bounds the list is sorted by.
-    pub fn insert(&mut self, [lower, upper]: [Endpoint; 2], aabbs: &[Aabb], axis: usize) {
+    pub(crate) fn insert(&mut self, [lower, upper]: [Endpoint; 2], aabbs: &[Aabb], axis: usize) {
         if self.chunks.is_empty() {
             self.rebuild(&[lower, upper], aabbs, axis, self.capacity, self.checkpoints);
             return;
@@ -329,7 +329,7 @@ impl SegmentedList {
     }
 
     /// Removes both endpoints of a box.
-    pub fn remove(&mut self, [lower, upper]: [Endpoint; 2]) {
+    pub(crate) fn remove(&mut self, [lower, upper]: [Endpoint; 2]) {
         if self.checkpoints {
             let (first, last) = (self.chunk_of(lower), self.chunk_of(upper));
             for place in first + 1..=last {
@@ -398,7 +398,7 @@ impl SegmentedList {
     // ---- Checks -----------------------------------------------------------------------------
 
     /// Panics if the list is not these sorted endpoints, or a checkpoint set is wrong.
-    pub fn validate(&self, expected: &[Endpoint]) {
+    pub(crate) fn validate(&self, expected: &[Endpoint]) {
         assert!(self.iter().eq(expected.iter().copied()), "the list is not the sorted endpoints");
         let mut open: Vec<u32> = Vec::new();
         let mut total = 0;

@@ -67,7 +67,7 @@ fn usual_chunk(sorted: &[Endpoint]) -> usize {
 impl SegmentedLists {
     /// Sorts the endpoints of these boxes from scratch: O(n log n). Checkpoints are kept on the
     /// axis `first`. `chunk` is the number of endpoints of a chunk, if it should not be chosen.
-    pub fn rebuild(
+    pub(crate) fn rebuild(
         &mut self,
         aabbs: &[Aabb],
         slots: impl Iterator<Item = u32> + Clone,
@@ -85,38 +85,38 @@ impl SegmentedLists {
     }
 
     /// Number of boxes.
-    pub fn boxes(&self) -> usize {
+    pub(crate) fn boxes(&self) -> usize {
         self.boxes
     }
 
     /// The list of an axis.
-    pub fn axis(&self, axis: usize) -> &SegmentedList {
+    pub(crate) fn axis(&self, axis: usize) -> &SegmentedList {
         &self.axes[axis]
     }
 
     /// Number of chunks on all axes.
-    pub fn chunks(&self) -> usize {
+    pub(crate) fn chunks(&self) -> usize {
         self.axes.iter().map(SegmentedList::chunks).sum()
     }
 
     /// Boxes in all checkpoint sets together.
-    pub fn open_total(&self) -> usize {
+    pub(crate) fn open_total(&self) -> usize {
         self.axes.iter().map(SegmentedList::open_total).sum()
     }
 
     /// Returns true if the checkpoint sets have grown so much that larger chunks are due.
-    pub fn wants_larger_chunks(&self) -> bool {
+    pub(crate) fn wants_larger_chunks(&self) -> bool {
         self.open_total() > 16 * self.boxes + 4096
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.axes.iter().map(SegmentedList::bytes).sum::<usize>() + self.moves.bytes()
     }
 
     /// Follows changes: removes boxes, sorts those that moved, `local`ly or by a pass over all
     /// endpoints, and inserts boxes.
-    pub fn follow(
+    pub(crate) fn follow(
         &mut self,
         changes: ListChanges<'_>,
         local: bool,
@@ -183,7 +183,7 @@ impl SegmentedLists {
     }
 
     /// Panics if a list is not the sorted endpoints of these boxes or a checkpoint set is wrong.
-    pub fn validate(&self, aabbs: &[Aabb], slots: impl Iterator<Item = u32> + Clone) {
+    pub(crate) fn validate(&self, aabbs: &[Aabb], slots: impl Iterator<Item = u32> + Clone) {
         let mut expected = Vec::new();
         for axis in 0..3 {
             fill_sorted(&mut expected, aabbs, axis, slots.clone());

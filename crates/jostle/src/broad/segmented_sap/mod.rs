@@ -16,7 +16,7 @@
 //! `persistent/cost.rs`, `follow.rs`, `persistent/changes.rs`, `lists.rs` (three axes and whole
 //! boxes), `sorting.rs` (local and global sort), `persistent/sorting.rs`, `persistent/judge.rs`,
 //! `persistent/previous.rs`, `list.rs` (one axis: chunks, directory, checkpoint sets, splitting and
-//! merging), `persistent/endpoint.rs`; and from `simd/` the leaves `widest.rs`, `probe.rs` and
+//! merging), `persistent/endpoint.rs`; and from `simd/` the leaves `mod.rs`, `probe.rs` and
 //! `window.rs`.
 //!
 //! **Cost.** A box that is inserted or removed costs O(log n), shifting within six chunks, and a
@@ -29,7 +29,7 @@
 //! **Choose it** for up to some thousand boxes of which few move and some come and go; and inside
 //! the cells of a grid. With one box coming and one going among 3 000 it is 24 times as fast as
 //! `sap` if nothing moves, 3.2 times if 5 % move, 1.6 times at 20 % and equal from 50 % on; with
-//! ten of each, 2.1 times at 5 %. Not where most boxes move, and not for large crowded worlds: the
+//! ten of each, 2.1 times at 5 %. Not if most boxes move, and not for large crowded worlds: the
 //! swaps are those of `sap`.
 //!
 //! **What made it fast.** A moved endpoint costs one mispredicted branch (how far it goes) and

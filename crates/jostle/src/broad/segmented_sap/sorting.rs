@@ -38,7 +38,12 @@ pub(super) struct Moves {
 impl Moves {
     /// Looks up the endpoints of these boxes.
     #[inline(always)]
-    pub fn look_up(&mut self, list: &SegmentedList, slots: &[u32], sort: &AxisSort<'_, '_, '_>) {
+    pub(super) fn look_up(
+        &mut self,
+        list: &SegmentedList,
+        slots: &[u32],
+        sort: &AxisSort<'_, '_, '_>,
+    ) {
         let Moves { right, left, grown, shrunk } = self;
         for list in [&mut *right, left, grown, shrunk] {
             list.clear();
@@ -64,7 +69,7 @@ impl Moves {
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let Moves { right, left, grown, shrunk } = self;
         let endpoints = [right, left, grown, shrunk].map(Vec::capacity);
         endpoints.iter().sum::<usize>() * size_of::<[MovedEndpoint; 2]>()

@@ -33,7 +33,7 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// Reads the filters of all boxes. Without filters there is one group and nothing is read.
-    pub fn rebuild(&mut self, boxes: &Boxes) {
+    pub(crate) fn rebuild(&mut self, boxes: &Boxes) {
         self.kinds.clear();
         self.group.clear();
         self.followed = 0;
@@ -56,7 +56,7 @@ impl Groups {
     /// As [`Groups::rebuild`], but looks only at what changed if the changes `continue` from the
     /// last call. New kinds share the mixed group; when many boxes have got another group, all are
     /// looked at again.
-    pub fn follow(&mut self, boxes: &Boxes, continues: bool) {
+    pub(crate) fn follow(&mut self, boxes: &Boxes, continues: bool) {
         if !continues || !self.follow_changes(boxes) {
             self.rebuild(boxes);
         }
@@ -118,23 +118,23 @@ impl Groups {
     }
 
     /// Gives back the memory that only a rebuild needs.
-    pub fn release_scratch(&mut self) {
+    pub(crate) fn release_scratch(&mut self) {
         self.filters = Vec::new();
     }
 
     /// Number of groups, at least one.
-    pub fn count_of_groups(&self) -> usize {
+    pub(crate) fn count_of_groups(&self) -> usize {
         self.kinds.len()
     }
 
     /// The group of a slot.
     #[inline(always)]
-    pub fn of(&self, slot: usize) -> usize {
+    pub(crate) fn of(&self, slot: usize) -> usize {
         self.group.get(slot).map_or(0, |&group| usize::from(group))
     }
 
     /// Returns false if no box of one group can pair with one of the other, which may be the same.
-    pub fn may_pair(&self, one: usize, other: usize) -> bool {
+    pub(crate) fn may_pair(&self, one: usize, other: usize) -> bool {
         match (&self.kinds[one], &self.kinds[other]) {
             (Some(a), Some(b)) => a.allows(b),
             _ => true,
@@ -142,14 +142,14 @@ impl Groups {
     }
 
     /// For each group the groups it may pair with, one bit each.
-    pub fn partners(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn partners(&self) -> impl Iterator<Item = u32> {
         let groups = 0..self.kinds.len();
         let bit = |one: usize, other: usize| u32::from(self.may_pair(one, other)) << other;
         groups.clone().map(move |one| groups.clone().fold(0, |bits, other| bits | bit(one, other)))
     }
 
     /// Bytes held, without the small tables of distinct filters.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.group.capacity() + self.filters.capacity() * size_of::<Filter>()
     }
 }
@@ -165,7 +165,7 @@ pub(crate) struct GroupFollower {
 
 impl GroupFollower {
     /// Reads the filters of all boxes.
-    pub fn rebuild(&mut self, boxes: &Boxes) {
+    pub(crate) fn rebuild(&mut self, boxes: &Boxes) {
         self.groups.rebuild(boxes);
         self.groups.release_scratch();
         self.filters.clear();
@@ -177,7 +177,7 @@ impl GroupFollower {
 
     /// Follows the changes. Returns none if the groups are out of date and must be rebuilt,
     /// otherwise true if a box that stays has got another filter.
-    pub fn follow(&mut self, boxes: &Boxes) -> Option<bool> {
+    pub(crate) fn follow(&mut self, boxes: &Boxes) -> Option<bool> {
         self.groups.follow_changes(boxes).then_some(())?;
         if self.filters.is_empty() {
             return Some(false);
@@ -196,12 +196,12 @@ impl GroupFollower {
     }
 
     /// The filters as last seen, if there are any.
-    pub fn filters(&self) -> Option<&[Filter]> {
+    pub(crate) fn filters(&self) -> Option<&[Filter]> {
         (!self.filters.is_empty()).then_some(self.filters.as_slice())
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.groups.bytes() + self.filters.capacity() * size_of::<Filter>()
     }
 }

@@ -25,7 +25,7 @@ impl<T> Clone for ScratchPool<T> {
 
 impl<T: Default> ScratchPool<T> {
     /// Lends a scratch to `task`.
-    pub fn with<R>(&self, task: impl FnOnce(&mut T) -> R) -> R {
+    pub(crate) fn with<R>(&self, task: impl FnOnce(&mut T) -> R) -> R {
         let mut scratch = self.lock().pop().unwrap_or_default();
         let result = task(&mut scratch);
         self.lock().push(scratch);
@@ -33,7 +33,7 @@ impl<T: Default> ScratchPool<T> {
     }
 
     /// Bytes held, given those of one scratch.
-    pub fn bytes(&self, of: impl Fn(&T) -> usize) -> usize {
+    pub(crate) fn bytes(&self, of: impl Fn(&T) -> usize) -> usize {
         self.lock().iter().map(of).sum()
     }
 

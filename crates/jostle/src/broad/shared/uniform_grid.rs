@@ -32,19 +32,19 @@ pub(crate) struct CellRange {
 impl CellRange {
     /// Number of cells.
     #[inline]
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         (0..3).map(|axis| u64::from(self.high[axis] - self.low[axis] + 1)).product()
     }
 
     /// Returns true if a cell is one of them.
     #[inline]
-    pub fn contains(&self, cell: [u32; 3]) -> bool {
+    pub(crate) fn contains(&self, cell: [u32; 3]) -> bool {
         (0..3).all(|axis| (self.low[axis]..=self.high[axis]).contains(&cell[axis]))
     }
 
     /// The cells, in order of their numbers.
     #[inline]
-    pub fn cells(self) -> impl Iterator<Item = [u32; 3]> {
+    pub(crate) fn cells(self) -> impl Iterator<Item = [u32; 3]> {
         let [x, y, z] = [0, 1, 2].map(|axis| self.low[axis]..=self.high[axis]);
         z.flat_map(move |z| {
             let x = x.clone();
@@ -55,7 +55,7 @@ impl CellRange {
 
 impl UniformGrid {
     /// A grid with this many cells over a stretch of space. Axes without length are not divided.
-    pub fn new(low: [f32; 3], high: [f32; 3], dims: [u32; 3]) -> UniformGrid {
+    pub(crate) fn new(low: [f32; 3], high: [f32; 3], dims: [u32; 3]) -> UniformGrid {
         let mut grid = UniformGrid { origin: low, inverse: [0.0; 3], dims };
         for axis in 0..3 {
             let inverse = dims[axis] as f32 / (high[axis] - low[axis]);
@@ -69,18 +69,18 @@ impl UniformGrid {
     }
 
     /// Number of cells on each axis.
-    pub fn dims(&self) -> [u32; 3] {
+    pub(crate) fn dims(&self) -> [u32; 3] {
         self.dims
     }
 
     /// Number of cells.
-    pub fn cells(&self) -> usize {
+    pub(crate) fn cells(&self) -> usize {
         self.dims.iter().map(|&dim| dim as usize).product()
     }
 
     /// The cell of a point.
     #[inline]
-    pub fn cell(&self, point: &[f32; 3]) -> [u32; 3] {
+    pub(crate) fn cell(&self, point: &[f32; 3]) -> [u32; 3] {
         std::array::from_fn(|axis| {
             // The cast goes to the nearest whole number in range, and to 0 for 0 times infinity.
             let place = (point[axis] - self.origin[axis]) * self.inverse[axis];
@@ -90,19 +90,19 @@ impl UniformGrid {
 
     /// The cells that a box touches.
     #[inline]
-    pub fn range(&self, aabb: &Aabb) -> CellRange {
+    pub(crate) fn range(&self, aabb: &Aabb) -> CellRange {
         CellRange { low: self.cell(&aabb.min), high: self.cell(&aabb.max) }
     }
 
     /// The number of a cell.
     #[inline]
-    pub fn number(&self, cell: [u32; 3]) -> usize {
+    pub(crate) fn number(&self, cell: [u32; 3]) -> usize {
         let [x, y, z] = cell.map(|c| c as usize);
         (z * self.dims[1] as usize + y) * self.dims[0] as usize + x
     }
 
     /// The cell with a number.
-    pub fn at(&self, number: usize) -> [u32; 3] {
+    pub(crate) fn at(&self, number: usize) -> [u32; 3] {
         let [x, y] = [self.dims[0] as usize, self.dims[1] as usize];
         [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
     }

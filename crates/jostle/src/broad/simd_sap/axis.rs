@@ -101,7 +101,7 @@ pub(super) struct AxisMoves<'a> {
 
 impl AxisList {
     /// Sorts the endpoints of these boxes from scratch.
-    pub fn rebuild(
+    pub(super) fn rebuild(
         &mut self,
         aabbs: &[Aabb],
         axis: usize,
@@ -140,13 +140,13 @@ impl AxisList {
     }
 
     /// The ids of the endpoints in order.
-    pub fn ids(&self) -> &[i32] {
+    pub(super) fn ids(&self) -> &[i32] {
         &self.ids[..self.count]
     }
 
     /// Endpoints per unit of length in the middle three quarters: a few giant or distant boxes do
     /// not count.
-    pub fn density(&self) -> f32 {
+    pub(super) fn density(&self) -> f32 {
         let (low, high) = (self.count / 8, self.count - self.count / 8);
         if high < low + 2 {
             return 0.0;
@@ -157,7 +157,7 @@ impl AxisList {
     }
 
     /// Removes the boxes for which `removed` holds.
-    pub fn remove(&mut self, removed: impl Fn(u32) -> bool) {
+    pub(super) fn remove(&mut self, removed: impl Fn(u32) -> bool) {
         let mut kept = 0;
         for place in 0..self.count {
             let (value, id) = (self.values[place], self.ids[place]);
@@ -171,7 +171,7 @@ impl AxisList {
     }
 
     /// Inserts boxes: their sorted endpoints are merged with the others from the back.
-    pub fn insert(&mut self, inserted: &[u32], aabbs: &[Aabb], axis: usize) {
+    pub(super) fn insert(&mut self, inserted: &[u32], aabbs: &[Aabb], axis: usize) {
         self.packed.clear();
         pack_endpoints(&mut self.packed, aabbs, axis, inserted.iter().copied());
         self.packed.sort_unstable();
@@ -194,7 +194,7 @@ impl AxisList {
     }
 
     /// Gives the moved boxes their new values, sorts, and retests what changed its rank.
-    pub fn follow(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> FollowResult {
+    pub(super) fn follow(&mut self, moves: &AxisMoves<'_>, lane: &mut Lane) -> FollowResult {
         self.began.clear();
         self.ended.clear();
         self.counts = AxisCounts::default();
@@ -347,12 +347,12 @@ impl AxisList {
     }
 
     /// Gives back memory that only sorting from scratch needs.
-    pub fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         self.packed = Vec::new();
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let orders = [&self.values, &self.ids, &self.previous];
         let words = orders.map(Vec::capacity);
         let ranks = [&self.ranks, &self.old_ranks, &self.changed].map(Vec::capacity);
@@ -362,7 +362,12 @@ impl AxisList {
     }
 
     /// Panics if the list is not the sorted endpoints of these boxes.
-    pub fn validate(&self, aabbs: &[Aabb], axis: usize, slots: impl Iterator<Item = u32> + Clone) {
+    pub(super) fn validate(
+        &self,
+        aabbs: &[Aabb],
+        axis: usize,
+        slots: impl Iterator<Item = u32> + Clone,
+    ) {
         let mut expected = Vec::new();
         fill_sorted(&mut expected, aabbs, axis, slots);
         let entries = self.values.iter().zip(&self.ids).filter(|(value, _)| **value != PADDING);

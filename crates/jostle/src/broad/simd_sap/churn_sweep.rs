@@ -26,7 +26,7 @@ pub(super) struct ChurnSweep {
 
 impl ChurnSweep {
     /// Remembers which boxes are chosen.
-    pub fn choose(&mut self, chosen: &[u32], slots: usize) {
+    pub(super) fn choose(&mut self, chosen: &[u32], slots: usize) {
         self.places.resize(slots, 0);
         self.marks.clear();
         self.marks.resize(slots.div_ceil(64), 0);
@@ -37,13 +37,13 @@ impl ChurnSweep {
 
     /// Returns true if a box is chosen.
     #[inline(always)]
-    pub fn chose(&self, slot: u32) -> bool {
+    pub(super) fn chose(&self, slot: u32) -> bool {
         self.marks[slot as usize / 64] >> (slot % 64) & 1 != 0
     }
 
     /// Goes along the sorted endpoints; `meet` is called with a box that is closed and those it
     /// meets.
-    pub fn run<E>(
+    pub(super) fn run<E>(
         &mut self,
         ids: &[i32],
         mut meet: impl FnMut(u32, &[u32]) -> Result<(), E>,
@@ -70,7 +70,7 @@ impl ChurnSweep {
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let sets = self.others.bytes() + self.chosen.bytes();
         sets + self.places.capacity() * 4 + self.marks.capacity() * 8
     }

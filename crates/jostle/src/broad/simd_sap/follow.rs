@@ -36,7 +36,7 @@ pub(super) struct SimdFollow {
 }
 
 impl SimdFollow {
-    pub fn new(workers: &Workers, retest: Retest) -> SimdFollow {
+    pub(super) fn new(workers: &Workers, retest: Retest) -> SimdFollow {
         SimdFollow { retest, workers: workers.clone(), ..SimdFollow::default() }
     }
 
