@@ -69,6 +69,8 @@ fn a_detector_behind_a_lock_is_written_and_asked_in_turns() {
     let detector = Arc::new(RwLock::new(Detector::new(Algorithm::Auto)));
     let boxes = row(200, 0.0);
     let ids = detector.write().unwrap().boxes_mut().insert_all(&boxes, Filter::ALL).unwrap();
+    // Away from its neighbours before anybody asks: a reader may come before the writer.
+    detector.write().unwrap().set(ids[199], Aabb::point([500.0; 3])).unwrap();
     std::thread::scope(|scope| {
         let (writer, last) = (Arc::clone(&detector), ids[199]);
         scope.spawn(move || {
