@@ -35,8 +35,7 @@ pub fn run(args: &SupportSearchArgs, out: &mut dyn Write) -> Result<(), Failure>
             rows.push(compare(&sphere, coherent, args.repeats));
         }
     }
-    let header =
-        ["vertices", "directions", "scan ns", "climb", "artificial", "hierarchy", "default"];
+    let header = ["vertices", "directions", "scan ns", "climb", "cube map", "hierarchy", "default"];
     writeln!(out, "{SEARCHES} searches; all but the scan as shares of its time")?;
     write!(out, "{}", table(&header, &rows, &[1]))?;
     Ok(())

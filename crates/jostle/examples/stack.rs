@@ -11,7 +11,7 @@ use std::error::Error;
 use glam::{DQuat, DVec3};
 use jostle::shape::{Pose, Shape};
 use jostle::world::Detail;
-use jostle::{Algorithm, Body, BodyId, Filter, Pair, World};
+use jostle::{Algorithm, Body, BodyId, BodyPair, Filter, World};
 
 const BOXES: usize = 5;
 const TIME: f64 = 1.0 / 60.0;
@@ -57,7 +57,7 @@ impl Solid {
 
 /// One point of a manifold, and what the solver knows about it.
 struct Constraint {
-    key: (Pair, u64),
+    key: (BodyPair, u64),
     bodies: [usize; 2],
     arms: [DVec3; 2],
     /// The normal, and two directions across it.
@@ -95,7 +95,7 @@ impl Constraint {
 }
 
 /// Impulses of the last step, by pair and point.
-type Memory = BTreeMap<(Pair, u64), [f64; 3]>;
+type Memory = BTreeMap<(BodyPair, u64), [f64; 3]>;
 
 fn constraints(world: &mut World, solids: &[Solid]) -> Result<Vec<Constraint>, jostle::Error> {
     let step = world.step()?;
@@ -159,10 +159,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut solids = vec![at_rest(DVec3::new(0.0, -0.5, 0.0), 0.0)];
     let floor = Shape::cuboid(DVec3::new(10.0, 0.5, 10.0))?;
-    let mut ids = vec![
-        world
-            .insert(Body { filter: Filter::STILL, ..Body::new(floor, Pose::at(solids[0].at)?) })?,
-    ];
+    let mut ids =
+        vec![world.insert(Body::new(floor, Pose::at(solids[0].at)?).with_filter(Filter::STILL))?];
     for k in 0..BOXES {
         // Dropped from a little above each other, and not quite straight.
         let at = DVec3::new(0.02 * (k % 2) as f64, 0.6 + 1.1 * k as f64, 0.01 * k as f64);

@@ -112,7 +112,7 @@ pub use queries::{BoxQueries, Cast, Hit, Near, NearPair, Queries};
 pub use stats::{StageClock, Stats};
 pub use stepper::{StepTime, Stepper};
 #[doc(inline)]
-pub use world::{Body, BodyId, World, WorldError};
+pub use world::{Body, BodyId, BodyPair, World, WorldError};
 
 /// The README's example is compiled and run as a test.
 #[cfg(doctest)]

@@ -78,7 +78,8 @@ fn closed_form_cases_are_answered_exactly() {
     }
 }
 
-/// Bodies of revolution on one axis have a circle of shortest ways; their bounds must meet all the same.
+/// Bodies of revolution on one axis have a circle of shortest ways; their bounds must meet all the
+/// same.
 #[test]
 fn coaxial_bodies_are_certain() {
     let coaxial: Vec<_> =

@@ -156,8 +156,8 @@ fn hand_made_shapes_with_nan_never_hang() {
     }
 }
 
-/// Found by `jostle bench --narrow mixed`: rims that overlap by 1e-7 left ISA-GJK with a triangle as
-/// thin as that, no way on, and a no.
+/// Found by `jostle bench --narrow mixed`: rims that overlap by 1e-7 left ISA-GJK with a triangle
+/// as thin as that, no way on, and a no.
 #[test]
 fn cones_that_barely_overlap_touch_for_every_question() {
     let cone = |radius, half_height| Shape::cone(radius, half_height).unwrap();

@@ -1,7 +1,7 @@
 //! Agreement with an independent implementation, parry3d-f64, on random pairs.
 //!
-//! Where the two differ, a reference decides that is neither: the plane across our normal shows that
-//! the distance is not less (or the depth not more), and our two points that it is not more. A
+//! Where the two differ, a reference decides that is neither: the plane across our normal shows
+//! that the distance is not less (or the depth not more), and our two points that it is not more. A
 //! disagreement in which our answer has no such proof fails the test.
 
 use glam::{DQuat, DVec3};

@@ -7,7 +7,10 @@ use glam::{DQuat, DVec3};
 use jostle::narrow::{self, ManifoldPoint};
 use jostle::shape::{Pose, Shape};
 use jostle::world::{Detail, Schedule, Step};
-use jostle::{Aabb, Algorithm, Body, BodyId, BoxError, Filter, Pair, Workers, World, WorldError};
+use jostle::{
+    Aabb, Algorithm, Body, BodyId, BodyPair, BoxError, BoxId, Filter, Pair, Workers, World,
+    WorldError,
+};
 use jostle_scenes::Scene;
 use proptest::prelude::*;
 
@@ -77,11 +80,12 @@ fn worlds() -> Vec<World> {
 fn bits(world: &World) -> Vec<u64> {
     let Step { touches, began, ended, .. } = world.last_step();
     let mut bits = vec![touches.len() as u64, began.len() as u64, ended.len() as u64];
-    bits.extend(began.iter().chain(ended).map(|pair| pair.key()));
+    let key = |pair: BodyPair| Pair::new(pair.a(), pair.b()).key();
+    bits.extend(began.iter().chain(ended).map(|&pair| key(pair)));
     let vector = |bits: &mut Vec<u64>, v: DVec3| bits.extend(v.to_array().map(f64::to_bits));
     for touch in touches {
         let contact = &touch.contact;
-        bits.extend([touch.pair.key(), touch.time.to_bits(), contact.depth.to_bits()]);
+        bits.extend([key(touch.pair), touch.time.to_bits(), contact.depth.to_bits()]);
         vector(&mut bits, contact.normal);
         vector(&mut bits, contact.point_a);
         vector(&mut bits, contact.point_b);
@@ -97,7 +101,7 @@ fn bits(world: &World) -> Vec<u64> {
 /// Keeps the set of touching pairs by events alone.
 #[derive(Default)]
 struct Ledger {
-    touching: BTreeSet<Pair>,
+    touching: BTreeSet<BodyPair>,
 }
 
 impl Ledger {
@@ -110,13 +114,13 @@ impl Ledger {
         for pair in step.began {
             assert!(self.touching.insert(*pair), "{pair} began twice");
         }
-        let told: Vec<Pair> = step.touches.iter().map(|touch| touch.pair).collect();
+        let told: Vec<BodyPair> = step.touches.iter().map(|touch| touch.pair).collect();
         assert_eq!(told, Vec::from_iter(self.touching.iter().copied()), "events and touches");
     }
 }
 
 /// What touches, by asking about all pairs; and how many there are.
-fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
+fn all_pairs(world: &World) -> (Vec<BodyPair>, usize) {
     let ids: Vec<BodyId> = world.ids().collect();
     let (mut touching, mut asked) = (Vec::new(), 0);
     for (place, &a) in ids.iter().enumerate() {
@@ -126,7 +130,7 @@ fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
             }
             asked += 1;
             if narrow::intersects(&world.placed(a).unwrap(), &world.placed(b).unwrap()).hit {
-                touching.push(Pair::new(a, b));
+                touching.push(BodyPair::new(a, b));
             }
         }
     }
@@ -134,9 +138,8 @@ fn all_pairs(world: &World) -> (Vec<Pair>, usize) {
 }
 
 /// What there is to know of a pair that should touch and does not, or the other way round.
-fn tell(world: &World, pair: Pair) -> String {
-    let id = |slot: jostle::Slot| world.detector().boxes().id_at(slot).unwrap();
-    let [a, b] = [pair.a(), pair.b()].map(|slot| world.placed(id(slot)).unwrap());
+fn tell(world: &World, pair: BodyPair) -> String {
+    let [a, b] = [pair.a(), pair.b()].map(|id| world.placed(id).unwrap());
     format!("{pair}: {a:?} {b:?} {:?}", narrow::contact(&a, &b))
 }
 
@@ -158,7 +161,7 @@ fn run_scene(name: &str, params: &[(&str, f64)]) -> (usize, usize) {
             assert!(bits(world) == first, "{name}, step {frame}: world {number} differs");
         }
         ledger.follow(worlds[0].last_step());
-        let told: Vec<Pair> = ledger.touching.iter().copied().collect();
+        let told: Vec<BodyPair> = ledger.touching.iter().copied().collect();
         if frame % ORACLE == 0 || frame + 1 == STEPS {
             let expected = BTreeSet::from_iter(all_pairs(&worlds[0]).0);
             let differing = ledger.touching.symmetric_difference(&expected).next();
@@ -203,7 +206,7 @@ fn follow_slot(
         Some(id) => worlds.iter_mut().for_each(|world| world.set_pose(id, pose).unwrap()),
         None => {
             let filter = if still { Filter::STILL } else { Filter::ALL };
-            let body = Body { shape: shape(slot, half), pose, filter };
+            let body = Body::new(shape(slot, half), pose).with_filter(filter);
             let mut insert = |world: &mut World| world.insert(body.clone()).unwrap();
             let given: BTreeSet<BodyId> = worlds.iter_mut().map(&mut insert).collect();
             assert_eq!(given.len(), 1, "ids are the same everywhere");
@@ -290,7 +293,7 @@ proptest! {
                 three.step().unwrap();
                 ledger.follow(one.step().unwrap());
                 prop_assert_eq!(bits(&one), bits(&three));
-                let told: Vec<Pair> = ledger.touching.iter().copied().collect();
+                let told: Vec<BodyPair> = ledger.touching.iter().copied().collect();
                 prop_assert_eq!(told, all_pairs(&one).0);
             }
         }
@@ -328,7 +331,7 @@ proptest! {
             Pose::new(turn, DVec3::new(x, aim[0], aim[1])).unwrap()
         };
         let bullet = world.insert(Body::new(bullet, place(start, 0.0))).unwrap();
-        let wall = Body { filter: Filter::STILL, ..Body::new(wall, Pose::IDENTITY) };
+        let wall = Body::new(wall, Pose::IDENTITY).with_filter(Filter::STILL);
         world.insert(wall).unwrap();
         let (mut began, mut ended, mut x, mut steps) = (0, 0, start, 0);
         prop_assert!(world.step().unwrap().touches.is_empty());
@@ -356,7 +359,7 @@ fn the_time_of_a_meeting_is_told_and_misses_are_not() {
     assert!(world.step().unwrap().touches.is_empty());
     world.set_pose(bullet, at(1e6, 0.0, 0.0)).unwrap();
     let step = world.step().unwrap();
-    assert_eq!(step.began, [Pair::new(bullet, meets)]);
+    assert_eq!(step.began, [BodyPair::new(bullet, meets)]);
     let expected = (1e6 - 3f64.sqrt()) / 2e6;
     assert!((step.touches[0].time - expected).abs() < 1e-12, "{}", step.touches[0].time);
     // It comes back at once: the pair was apart in between, so it meets again.
@@ -385,7 +388,7 @@ fn a_stick_that_turns_meets_what_lies_between() {
     assert!(world.step().unwrap().touches.is_empty());
     world.set_pose(stick, turned(0.6)).unwrap();
     let step = world.step().unwrap();
-    assert_eq!(step.began, [Pair::new(stick, pea)]);
+    assert_eq!(step.began, [BodyPair::new(stick, pea)]);
     assert!((step.touches[0].time - 0.5).abs() < 0.01, "{}", step.touches[0].time);
 }
 
@@ -414,14 +417,14 @@ fn pairs_that_do_not_move_keep_their_answer_unasked() {
 fn half_spaces_touch_all_that_lies_on_them() {
     let mut world = World::new(Algorithm::Auto);
     let slope = Shape::half_space(DVec3::new(1.0, 1.0, 0.0), 0.0).unwrap();
-    let ground = Body { filter: Filter::STILL, ..Body::new(slope, Pose::IDENTITY) };
+    let ground = Body::new(slope, Pose::IDENTITY).with_filter(Filter::STILL);
     let ground = world.insert(ground).unwrap();
     let far = world.insert(Body::new(shape(1, DVec3::ONE), at(-1e6, 1e6 + 1.0, 0.0))).unwrap();
     world.insert(Body::new(shape(3, DVec3::ONE), at(3.0, 3.0, 0.0))).unwrap();
     let step = world.step().unwrap();
-    assert_eq!(step.began, [Pair::new(ground, far)]);
+    assert_eq!(step.began, [BodyPair::new(ground, far)]);
     world.remove(ground).unwrap();
-    assert_eq!(world.step().unwrap().ended, [Pair::new(ground, far)]);
+    assert_eq!(world.step().unwrap().ended, [BodyPair::new(ground, far)]);
     assert!(world.step().unwrap().ended.is_empty(), "once");
 }
 
@@ -436,9 +439,9 @@ fn what_is_refused_leaves_the_world_as_it_was() {
     assert!(matches!(error, WorldError::Shape { index: 1, .. }), "{error}");
     assert!(error.to_string().starts_with("body 1: radius = NaN"), "{error}");
     assert!(world.insert(bad).is_err());
-    let unknown = BodyId::new(77.into(), 0);
+    let unknown = BodyId::new(BoxId::new(77.into(), 0));
     let poses = [at(9.0, 0.0, 0.0); 2];
-    let refused = Err(WorldError::Body(BoxError::Unknown(unknown)));
+    let refused = Err(WorldError::Body(BoxError::Unknown(unknown.box_id())));
     assert_eq!(world.set_poses(&[ids[0], unknown], &poses), refused);
     assert_eq!(world.set_pose(unknown, poses[0]), refused);
     assert_eq!(world.teleport(unknown, poses[0]), refused);
@@ -459,4 +462,140 @@ fn what_is_refused_leaves_the_world_as_it_was() {
     world.set_pair_limit(1_000_000);
     let step = world.step().unwrap();
     assert_eq!((step.touches.len(), step.began.len()), (202 * 201 / 2, 202 * 201 / 2 - 1));
+}
+
+#[test]
+fn worlds_can_be_shared_and_sent() {
+    fn check<T: Send + Sync + Clone + Default + std::fmt::Debug>() {}
+    check::<World>();
+}
+
+/// Rollback: a clone made in mid flight goes on as the original does, to the last bit.
+#[test]
+fn a_clone_continues_with_the_same_bytes() {
+    for continuous in [false, true] {
+        let mut scene = Scene::new("uniform", BODIES, 9, &[]).unwrap();
+        let mut worlds = vec![worlds().swap_remove(3)];
+        worlds[0].set_continuous(continuous);
+        let mut ids: Vec<Option<BodyId>> = vec![None; BODIES];
+        let mut touches = 0;
+        for frame in 0..60 {
+            if frame == 20 || frame == 21 {
+                // One before the changes of the step, one after some of them.
+                worlds.push(worlds[0].clone());
+            }
+            for slot in 0..BODIES {
+                if slot == BODIES / 2 && frame == 30 {
+                    worlds.push(worlds[0].clone());
+                }
+                follow_slot(&mut worlds, &scene, slot, frame, &mut ids[slot]);
+            }
+            for world in &mut worlds {
+                world.step().unwrap();
+            }
+            let first = bits(&worlds[0]);
+            for (number, world) in worlds.iter().enumerate() {
+                assert!(bits(world) == first, "step {frame}: clone {number} differs");
+            }
+            touches += worlds[0].last_step().touches.len();
+            scene.advance();
+        }
+        assert!(touches > 1000, "only {touches} touches");
+    }
+}
+
+#[test]
+fn a_stale_body_id_is_refused_and_user_data_comes_back() {
+    let mut world = World::default();
+    let ball = || Body::new(Shape::sphere(1.0).unwrap(), Pose::IDENTITY);
+    let old = world.insert(ball().with_user_data(u64::MAX)).unwrap();
+    let other = world.insert(ball().with_user_data(7)).unwrap();
+    assert_eq!((world.user_data(old), world.user_data(other)), (Some(u64::MAX), Some(7)));
+    world.step().unwrap();
+    world.remove(old).unwrap();
+    assert_eq!(world.step().unwrap().ended, [BodyPair::new(old, other)], "it still names the old");
+    let new = world.insert(ball()).unwrap();
+    assert_eq!(new.slot(), old.slot(), "the slot is reused");
+    let stale = Err(WorldError::Body(BoxError::Stale(old.box_id())));
+    assert_eq!(world.set_pose(old, at(5.0, 0.0, 0.0)), stale);
+    assert_eq!(world.remove(old), stale);
+    assert_eq!((world.user_data(old), world.user_data(new)), (None, Some(0)));
+    assert!(world.placed(old).is_none() && world.pose(old).is_none() && !world.contains(old));
+    world.set_user_data(new, 9).unwrap();
+    assert_eq!(world.user_data(new), Some(9));
+    let step = world.step().unwrap();
+    assert_eq!(step.touches[0].pair, BodyPair::new(new, other));
+    assert_eq!(step.touches[0].pair.other(new), Some(other));
+}
+
+/// Cubes of 2 cm, 3 cm apart, at map coordinates: f32 boxes there are 6 cm apart at best.
+#[test]
+fn small_cubes_at_map_coordinates_are_exact_with_an_origin() {
+    let corner = DVec3::new(1e6, -1.2e6, 1e6);
+    let cube = Shape::cuboid(DVec3::splat(0.01)).unwrap();
+    let place = |k: u32| DVec3::new(f64::from(k % 100), f64::from(k / 100), 0.0) * 0.03 + corner;
+    let body = |k| Body::new(cube.clone(), Pose::from_translation(place(k)).unwrap());
+    let mut world = World::new(Algorithm::Auto);
+    world.insert_all((0..10_000).map(body).collect()).unwrap();
+    assert!(world.step().unwrap().touches.is_empty());
+    let before = world.stats().clone();
+    assert!(before.pairs > 100_000, "the trouble there was: {} pairs", before.pairs);
+    assert_eq!(before.coarse, 10_000);
+    world.set_origin(corner).unwrap();
+    assert!(world.step().unwrap().touches.is_empty());
+    assert_eq!((world.stats().pairs, world.stats().coarse), (0, 0));
+    // Two that touch do so all the same, and far from the new origin nothing is lost.
+    let near = Pose::from_translation(place(0) + DVec3::new(0.02, 0.0, 0.0)).unwrap();
+    let id = world.insert(Body::new(cube.clone(), near)).unwrap();
+    let step = world.step().unwrap();
+    assert_eq!(step.touches.len(), 2, "it touches one and overlaps the next");
+    assert!(step.touches.iter().all(|touch| touch.pair.contains(id)));
+    world.set_origin(DVec3::ZERO).unwrap();
+    assert_eq!(world.step().unwrap().touches.len(), 2);
+    assert!(world.set_origin([f64::NAN, 0.0, 0.0]).is_err());
+}
+
+/// Whatever the origin, everything but the boxes is the same to the last bit.
+#[test]
+fn an_origin_changes_no_touch() {
+    let mut scene = Scene::new("uniform", BODIES, 3, &[]).unwrap();
+    let mut worlds: Vec<World> = (0..3).map(|_| World::default()).collect();
+    let mut ids: Vec<Option<BodyId>> = vec![None; BODIES];
+    for frame in 0..40 {
+        worlds[1].set_origin(DVec3::new(0.1, -0.7, 1e-9)).unwrap();
+        let far = f64::from(frame as u32);
+        worlds[2].set_origin(DVec3::new(1e3 * far, 1.0 / 3.0, -far)).unwrap();
+        for slot in 0..BODIES {
+            follow_slot(&mut worlds, &scene, slot, frame, &mut ids[slot]);
+        }
+        for world in &mut worlds {
+            world.set_detail(Detail::Manifold);
+            world.step().unwrap();
+        }
+        // Memories live as long as boxes overlap, and leave the last bits open.
+        let told = |world: &World| -> Vec<(BodyPair, i64)> {
+            let touches = world.last_step().touches.iter();
+            touches.map(|t| (t.pair, (t.contact.depth * 1e9).round() as i64)).collect()
+        };
+        let first = told(&worlds[0]);
+        assert!(worlds.iter().all(|world| told(world) == first), "step {frame}");
+        scene.advance();
+    }
+    assert!(!worlds[0].last_step().touches.is_empty());
+}
+
+#[test]
+fn queries_name_bodies_from_a_shared_world() {
+    let mut world = World::default();
+    let ids: Vec<BodyId> = (0..5)
+        .map(|k| Body::new(Shape::sphere(0.5).unwrap(), at(f64::from(k) * 3.0, 0.0, 0.0)))
+        .map(|body| world.insert(body).unwrap())
+        .collect();
+    world.step().unwrap();
+    let world = &world;
+    let region = Aabb::new([2.0, -1.0, -1.0], [7.0, 1.0, 1.0]);
+    let found = world.queries().overlapping(&region, &Filter::ALL);
+    let mut named: Vec<BodyId> = found.into_iter().map(BodyId::from).collect();
+    named.sort_unstable();
+    assert_eq!(named, ids[1..3]);
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use glam::DVec3;
 use jostle::narrow;
 use jostle::shape::{Pose, Shape};
+use jostle::world::Touch;
 use jostle::{Aabb, Algorithm, Body, BodyId, Pair, Slot, Workers, World};
 use jostle_scenes::{Scene, SceneSpec, median};
 
@@ -86,12 +87,13 @@ fn report(world: &World, times: Vec<f64>, began: usize, ended: usize) -> Result<
 
 /// Every pair of boxes, asked alone and without memory, must say the same.
 fn check(world: &World) -> Result<(), Failure> {
-    let placed = |slot: Slot| {
-        let id = world.detector().boxes().id_at(slot).expect("paired bodies exist");
-        world.placed(id).expect("paired bodies exist")
+    let body = |slot: Slot| world.id_at(slot).expect("paired bodies exist");
+    let hit = |pair: &Pair| {
+        let [a, b] = [pair.a(), pair.b()].map(|slot| world.placed(body(slot)));
+        narrow::intersects(&a.expect("a body"), &b.expect("a body")).hit
     };
-    let hit = |pair: &Pair| narrow::intersects(&placed(pair.a()), &placed(pair.b())).hit;
-    let mut told = world.last_step().touches.iter().map(|touch| touch.pair).peekable();
+    let slots = |touch: &Touch| Pair::new(touch.pair.a(), touch.pair.b());
+    let mut told = world.last_step().touches.iter().map(slots).peekable();
     for pair in world.detector().pairs() {
         let touches = told.next_if_eq(pair).is_some();
         if touches != hit(pair) {

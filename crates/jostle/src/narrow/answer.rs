@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 
-/// Two shapes touch when their signed distance is at most this share of their size, the sum of their
-/// bounding radii, on either side of zero. Every algorithm classifies by it. It lies well above what
-/// f64 loses in one query and below every accuracy that is promised.
+/// Two shapes touch when their signed distance is at most this share of their size, the sum of
+/// their bounding radii, on either side of zero. Every algorithm classifies by it. It lies well
+/// above what f64 loses in one query and below every accuracy that is promised.
 pub const TOUCH: f64 = 1e-10;
 
 /// Lengths below this count as nothing at any size: their squares leave the range of f64.
@@ -77,13 +77,13 @@ impl Ending {
 }
 
 /// Which algorithm answers. `Auto` is right for use; the others are for tests and study, and are
-/// ignored where they do not apply.
+/// ignored if they do not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Closed forms where they exist, else GJK, then EPA or SAT for depth.
+    /// Closed forms if they exist, else GJK, then EPA or SAT for depth.
     #[default]
     Auto,
-    /// GJK for distance and EPA for depth, even where a closed form exists.
+    /// GJK for distance and EPA for depth, even if a closed form exists.
     GjkEpa,
     /// GJK for distance and SAT for the depth of polyhedra, spheres and capsules.
     GjkSat,
@@ -97,10 +97,14 @@ pub struct Options {
     pub method: Method,
     /// Both shapes together are grown by this: distances shrink by it and depths grow.
     pub margin: f64,
+    /// Asks about the shadows of the shapes on the plane z = 0, as a two-dimensional world sees
+    /// them: normals and points lie in that plane, wherever the shapes are along z. A half-space
+    /// whose plane is not upright covers the whole plane.
+    pub flat: bool,
 }
 
 impl Options {
-    pub(super) const DEFAULT: Options = Options { method: Method::Auto, margin: 0.0 };
+    pub(super) const DEFAULT: Options = Options { method: Method::Auto, margin: 0.0, flat: false };
 
     /// These settings with another algorithm.
     #[must_use]
@@ -113,6 +117,12 @@ impl Options {
     pub const fn with_margin(self, margin: f64) -> Options {
         Options { margin, ..self }
     }
+
+    /// These settings for two dimensions, or for three.
+    #[must_use]
+    pub const fn with_flat(self, flat: bool) -> Options {
+        Options { flat, ..self }
+    }
 }
 
 impl Default for Options {
@@ -124,7 +134,7 @@ impl Default for Options {
 /// The answer to a yes-or-no question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intersection {
-    /// Whether the shapes touch or overlap.
+    /// The shapes touch or overlap.
     pub hit: bool,
     /// How the answer came about. Anything but an early end is certain up to the tolerance.
     pub ending: Ending,
@@ -203,7 +213,7 @@ pub struct ManifoldPoint {
     pub point_a: DVec3,
     /// On b, in the world.
     pub point_b: DVec3,
-    /// From a to b along the normal: negative where they overlap.
+    /// From a to b along the normal: negative if they overlap.
     pub separation: f64,
     /// The same from frame to frame while the same features meet.
     pub id: u64,
@@ -263,7 +273,7 @@ impl Signed {
         self
     }
 
-    /// The same answer with the shapes exchanged.
+    /// The same answer with the shapes swapped.
     #[inline(always)]
     pub fn mirrored(mut self) -> Signed {
         std::mem::swap(&mut self.on_a, &mut self.on_b);

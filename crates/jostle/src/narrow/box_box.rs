@@ -1,11 +1,11 @@
-//! Boxes against boxes by the fifteen axes (Gottschalk, Lin and Manocha, *OBBTree*), in the frame of
-//! the first one.
+//! Boxes against boxes by the fifteen axes (Gottschalk, Lin and Manocha, *OBBTree*), in the frame
+//! of the first one.
 //!
 //! Three axes of each box and nine cross products of their edges. The least overlap is the exact
 //! depth; one positive separation proves that the boxes are apart, and GJK then measures how far.
 //! Cross products are compared without normalising them; only a winner pays for its root. An almost
-//! parallel pair of edges is ill-conditioned in that form (its rounding is divided by a small sine),
-//! so that its axis is made a unit vector first and everything is projected onto it.
+//! parallel pair of edges is ill-conditioned in that form (its rounding is divided by a small
+//! sine), so that its axis is made a unit vector first and everything is projected onto it.
 
 use crate::shape::PoseMatrix;
 use glam::DVec3;

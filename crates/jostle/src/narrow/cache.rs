@@ -2,27 +2,30 @@
 //!
 //! Near shapes move little between two frames, so the last simplex nearly always still holds the
 //! nearest features and the last axis still separates. An entry keeps the vertex numbers of that
-//! simplex (its corners are placed anew with the new poses), the axis, and the vertices where hill
-//! climbing starts; `warm.rs` tries these first. Overlapping polyhedra also keep the polytope of EPA,
-//! which mostly still holds the origin: then neither GJK nor most of EPA is needed. And pairs that were
-//! apart keep their distance and the relative pose it was found for: as long as no point can have
-//! moved by as much since, a question that only wants near pairs is answered without looking.
-//! Compounds keep one entry for every piece that was near. A memory never changes an answer beyond
-//! rounding: a stale one only costs steps.
+//! simplex (its corners are placed by the new poses), the axis, and the vertices where hill
+//! climbing starts; `warm.rs` tries these first. Overlapping polyhedra also keep the polytope of
+//! EPA, which mostly still holds the origin: then neither GJK nor most of EPA is needed. And pairs
+//! that were apart keep their distance and the relative pose it was found for: as long as no point
+//! can have moved by as much since, a question that only wants near pairs is answered without
+//! looking. Compounds keep one entry for every piece that was near. A memory never changes an
+//! answer beyond rounding: a stale one only costs steps.
 //!
-//! A cold start takes as many times as long as a warm one, for hulls of 12, 42, 162 and 642 vertices
-//! that move and turn by a hundredth of their size a frame: distance 2.9, 3.8, 3.7, 3.4; contact 2.8,
-//! 3.3, 3.1, 2.8; by a thousandth: distance 3.2, 4.3, 4.2, 4.5; contact 3.8, 5.2, 5.4, 5.5. Closed forms
-//! gain nothing from it.
+//! A cold start takes as many times as long as a warm one, for hulls of 12, 42, 162 and 642
+//! vertices that move and turn by a hundredth of their size a frame: distance 2.9, 3.8, 3.7, 3.4;
+//! contact 2.8, 3.3, 3.1, 2.8; by a thousandth: distance 3.2, 4.3, 4.2, 4.5; contact 3.8, 5.2, 5.4,
+//! 5.5. Closed forms gain nothing from it.
 
 use super::epa::Shell;
 use super::gjk::Difference;
 use super::pair::{Ball, Cores};
 use super::simplex::Simplex;
-use crate::shape::PoseMatrix;
+use crate::shape::{PoseMatrix, Shape};
 use glam::DVec3;
 
-/// The memory of one pair. Keep it from the pair's beginning to its end, and only for that pair.
+/// The memory of one pair: keep one for each pair of shapes that is asked about again and again.
+///
+/// It remembers which shapes it is of. Asked about others, it forgets everything and starts cold:
+/// a memory of another pair costs time but never gives a wrong answer.
 #[derive(Clone, Debug)]
 pub struct PairCache {
     /// False for single queries, which do not pay for remembering.
@@ -30,15 +33,17 @@ pub struct PairCache {
     /// Vertices of the last simplex's corners.
     ids: [[u32; 2]; 4],
     count: u8,
-    /// Whether the canonical order was the caller's order reversed.
+    /// The canonical order was the caller's order reversed.
     swapped: bool,
+    /// Which shapes the memory is of, in canonical order.
+    shapes: [u64; 2],
     /// Vertices where the next support search starts.
     hints: [u32; 2],
     /// From b to a in the frame of the first shape; zero when unknown.
     axis: DVec3,
     /// Support searches of the last query.
     searches: u32,
-    /// Whether the last run was content with an axis.
+    /// The last run was content with an axis.
     cut_off: bool,
     /// The cores were at least this far apart when b had the pose below.
     apart: f64,
@@ -53,7 +58,8 @@ struct More {
     pose: PoseMatrix,
     /// The last polytope of EPA, while polyhedra overlap.
     shell: Shell,
-    /// For compounds: the memories of the pieces that were near in the last frame, by their numbers.
+    /// For compounds: the memories of the pieces that were near in the last frame, by their
+    /// numbers.
     pieces: Vec<PieceCache>,
 }
 
@@ -67,7 +73,7 @@ impl Default for More {
 #[derive(Clone, Debug)]
 struct PieceCache {
     piece: u32,
-    /// Whether this frame has asked for it.
+    /// This frame has asked for it.
     used: bool,
     cache: PairCache,
 }
@@ -116,8 +122,8 @@ impl PairCache {
         PairCache { remembers: true, ..PairCache::none() }
     }
 
-    /// For a single query with settings: nothing comes in, and nothing is kept but the count of
-    /// [`PairCache::searches`].
+    /// No memory, for pairs that are asked once: nothing comes in, and nothing is remembered but
+    /// the count of [`PairCache::searches`].
     #[inline]
     pub const fn none() -> PairCache {
         PairCache {
@@ -125,6 +131,7 @@ impl PairCache {
             ids: [[0; 2]; 4],
             count: 0,
             swapped: false,
+            shapes: [0; 2],
             hints: [0; 2],
             axis: DVec3::ZERO,
             searches: 0,
@@ -192,8 +199,13 @@ impl PairCache {
         self.remembers.then(|| &mut self.more().shell)
     }
 
-    /// Turns the entry to the order of this frame.
-    pub(crate) fn orient(&mut self, swapped: bool) {
+    /// Turns the entry to the order of this frame, and forgets it if it is of other shapes: the
+    /// distance and the polytope it remembers prove nothing about them.
+    #[inline]
+    pub(crate) fn orient(&mut self, swapped: bool, first: &Shape, second: &Shape) {
+        if !self.remembers {
+            return;
+        }
         if self.swapped != swapped {
             // The frame of the other shape is not known here: only what has no frame survives.
             self.axis = DVec3::ZERO;
@@ -201,8 +213,14 @@ impl PairCache {
             self.apart = 0.0;
             self.forget_more();
             self.hints.swap(0, 1);
+            self.shapes.swap(0, 1);
             self.ids.iter_mut().for_each(|ids| ids.swap(0, 1));
             self.swapped = swapped;
+        }
+        let shapes = [first.fingerprint(), second.fingerprint()];
+        if self.shapes != shapes {
+            self.clear();
+            (self.swapped, self.shapes) = (swapped, shapes);
         }
     }
 
@@ -226,8 +244,8 @@ impl PairCache {
         self.hints
     }
 
-    /// Whether the cores must still be further apart than this, however b got from its last pose
-    /// to this one.
+    /// Returns true if the cores must still be further apart than this, however b got from its
+    /// last pose to this one.
     #[inline]
     pub(crate) fn proves_apart(&self, distance: f64, ball: &Ball, pose: &PoseMatrix) -> bool {
         self.apart > distance
@@ -266,7 +284,8 @@ impl PairCache {
         self.apart = apart;
     }
 
-    /// Whether the last run ended with an axis that parts the shapes, short of their distance.
+    /// Returns true if the last run ended with an axis that separates the shapes, short of their
+    /// distance.
     #[inline]
     pub(crate) fn was_cut_off(&self) -> bool {
         self.cut_off

@@ -1,5 +1,5 @@
-//! Closed forms for spheres, capsules and boxes. Each is exact up to rounding and costs less than one
-//! step of GJK.
+//! Closed forms for spheres, capsules and boxes. Each is exact up to rounding and costs less than
+//! one step of GJK.
 //!
 //! All work on the cores (a point, a segment, a box) in the frame of the first shape and leave the
 //! radii to the caller. When the cores cross, the shortest way out is across both of them: the face
@@ -93,7 +93,8 @@ fn nearest_on_first(half_a: f64, half_b: f64, direction: DVec3, center: DVec3) -
     limited(center.y + on_b * cosine, half_a)
 }
 
-/// Nearly parallel segments: the inner solution is ill-conditioned, so that all ends compete with it.
+/// Nearly parallel segments: the inner solution is ill-conditioned, so that all ends compete with
+/// it.
 #[cold]
 fn nearest_of_nearly_parallel(
     half_a: f64,

@@ -2,11 +2,11 @@
 //!
 //! Cylinders, cones, capsules, spheres and round ellipsoids on a common axis have a Minkowski
 //! difference that is a body of revolution too, and often a whole circle of shortest ways out. EPA
-//! spends its corners along that circle: with the 192 it may have, its lower bound stays 1e-5 to 5e-4
-//! of the size too low, though the depth itself is right. But the nearest point of the surface can be
-//! turned into any half plane through the axis, and there the difference is an area: a chain of
-//! corners from its top to its bottom bounds it from inside, the support line along the normal of the
-//! nearest link from outside, and both meet after a few dozen corners.
+//! spends its corners along that circle: with the 192 it may have, its lower bound stays 1e-5 to
+//! 5e-4 of the size too low, though the depth itself is right. But the nearest point of the surface
+//! can be turned into any half plane through the axis, and there the difference is an area: a chain
+//! of corners from its top to its bottom bounds it from inside, the support line along the normal
+//! of the nearest link from outside, and both meet after a few dozen corners.
 //!
 //! ```text
 //! chain = top, side, bottom
@@ -124,7 +124,8 @@ impl Plane {
 
 /// Turns a normal about the axis to where the depth is least, for bodies of revolution that nearly
 /// have one axis. There the depth is a sine of the angle about it, whose wave is as small as the
-/// bodies are off: four looks around tell where its trough is, while a descent has next to no slope.
+/// bodies are off: four looks around tell where its trough is, while a descent has next to no
+/// slope.
 pub(crate) fn turned(cores: &mut Cores<'_>, normal: DVec3, depth: f64) -> (DVec3, f64) {
     let (Some(of_a), Some(of_b)) = (axis_of(&cores.a), axis_of(&cores.b)) else {
         return (normal, depth);

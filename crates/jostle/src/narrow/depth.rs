@@ -1,5 +1,5 @@
 //! How deep shapes overlap: EPA from the simplex of GJK or from the polytope of the last frame, SAT
-//! where that is asked for or EPA gives up, the plane problem of coaxial bodies, and a descent that
+//! if that is asked for or EPA gives up, the plane problem of coaxial bodies, and a descent that
 //! improves what curved shapes leave open.
 
 use super::answer::{Ending, Method, Signed, touch_tolerance};
@@ -11,8 +11,8 @@ use super::solve::{CURVED_GAP, GJK_STEPS, Memory, POLYHEDRAL_GAP, Ready, Request
 use super::{coaxial, sat, witness};
 use glam::DVec3;
 
-/// Gap of the bounds, relative to the size, at which the search for the depth of curved shapes ends:
-/// every digit takes a dozen more corners.
+/// Gap of the bounds, relative to the size, at which the search for the depth of curved shapes
+/// ends: every digit takes a dozen more corners.
 const CURVED_DEPTH_GAP: f64 = 1e-9;
 /// Most corners of the polytope of curved shapes.
 const CURVED_CORNERS: usize = 192;
@@ -25,7 +25,7 @@ const DESCENT_STEPS: u32 = 40;
 const _: () = assert!(2 * POLYHEDRAL_CORNERS < u16::MAX as usize);
 
 impl Ready<'_> {
-    fn epa_limits(&self) -> epa::Limits {
+    pub fn epa_limits(&self) -> epa::Limits {
         let polyhedral = self.cores.is_polyhedral();
         epa::Limits {
             gap: if polyhedral { POLYHEDRAL_GAP * 10.0 } else { CURVED_DEPTH_GAP } * self.size,
@@ -120,8 +120,8 @@ impl Ready<'_> {
         depth
     }
 
-    /// Improves normal and points of curved shapes, and a depth whose bounds did not meet. Bodies of
-    /// revolution on one axis have a whole circle of shortest ways, along which EPA spends its
+    /// Improves normal and points of curved shapes, and a depth whose bounds did not meet. Bodies
+    /// of revolution on one axis have a whole circle of shortest ways, along which EPA spends its
     /// corners; any of them can be made exact. And EPA's face at the end is small only across
     /// curvature, so that a point mixed from its corners may be off where the surface is straight.
     /// Moved just out along the normal, the shapes have a distance, and its normal is at least as

@@ -45,6 +45,25 @@ impl Feature {
         self
     }
 
+    /// The feature seen along a unit axis: the point or the edge between its extreme corners in a
+    /// direction across the axis.
+    pub fn flattened(&self, axis: DVec3, along: DVec3) -> Feature {
+        let height = |place: &usize| self.points[*place].dot(along);
+        let mut flat = Feature::new();
+        let (mut low, mut high) = (0, 0);
+        for place in 1..self.len {
+            low = if height(&place) < height(&low) { place } else { low };
+            high = if height(&place) > height(&high) { place } else { high };
+        }
+        let level = |place: usize| self.points[place] - axis * self.points[place].dot(axis);
+        flat.push(level(low), self.ids[low]);
+        let size = self.points[low].length() + self.points[high].length();
+        if height(&high) - height(&low) > 1e-9 * size {
+            flat.push(level(high), self.ids[high]);
+        }
+        flat
+    }
+
     /// The feature of a core furthest along a unit direction. `slack` is the sine of the angle by
     /// which edges and faces may lean.
     pub fn of(core: &Core<'_>, direction: DVec3, slack: f64) -> Feature {
@@ -112,13 +131,14 @@ impl Feature {
             let offset = top - hull.vertices()[vertex as usize];
             offset.dot(direction) <= slack * offset.length()
         };
-        let beside = || hull.neighbours(best).iter().copied().filter(|&vertex| level(vertex));
-        if beside().nth(1).is_some() && self.hull_face(hull, direction, slack) {
+        let level_neighbours =
+            || hull.neighbours(best).iter().copied().filter(|&vertex| level(vertex));
+        if level_neighbours().nth(1).is_some() && self.hull_face(hull, direction, slack) {
             return;
         }
         self.push(top, best);
         let height = |vertex: u32| hull.vertices()[vertex as usize].dot(direction);
-        if let Some(other) = beside().max_by(|&a, &b| height(a).total_cmp(&height(b))) {
+        if let Some(other) = level_neighbours().max_by(|&a, &b| height(a).total_cmp(&height(b))) {
             self.push(hull.vertices()[other as usize], other);
         }
     }

@@ -1,12 +1,12 @@
 //! GJK: the distance between two convex sets through support points alone.
 //!
-//! The origin's distance to the Minkowski difference `a - b` is the distance of the shapes. GJK keeps
-//! a simplex of corners of the difference, moves to its point nearest to the origin, and asks for the
-//! corner furthest against that point (Gilbert, Johnson and Keerthi, *A Fast Procedure for Computing
-//! the Distance between Complex Objects in Three-Dimensional Space*; van den Bergen, *A Fast and
-//! Robust GJK Implementation*). Each step gives both bounds: the nearest point `v` from above, and the
-//! plane through the new corner `w` across `v`, at `v·w / |v|`, from below. Their gap is the
-//! certificate that every answer carries.
+//! The origin's distance to the Minkowski difference `a - b` is the distance of the shapes. GJK
+//! keeps a simplex of corners of the difference, moves to its point nearest to the origin, and asks
+//! for the corner furthest against that point (Gilbert, Johnson and Keerthi, *A Fast Procedure for
+//! Computing the Distance between Complex Objects in Three-Dimensional Space*; van den Bergen, *A
+//! Fast and Robust GJK Implementation*). Each step gives both bounds: the nearest point `v` from
+//! above, and the plane through the new corner `w` across `v`, at `v·w / |v|`, from below. Their
+//! gap is the certificate that every answer carries.
 //!
 //! ```text
 //! v = simplex.nearest()
@@ -70,7 +70,7 @@ pub enum End {
     StepLimit,
 }
 
-/// What a run found, beside the simplex whose corners mix to the nearest point.
+/// What a run found, apart from the simplex whose corners mix to the nearest point.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// From the origin to the nearest point found of the difference: from b to a.

@@ -16,13 +16,14 @@ use glam::DVec3;
 /// What a run found.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// Whether the sets come within the radii of each other.
+    /// The sets come within the radii of each other.
     pub hit: bool,
     /// The separating axis from b to a, or the last nearest point.
     pub axis: DVec3,
     /// The sets are at least this far apart; zero for a hit.
     pub lower: f64,
-    /// `CutOff` for a separating axis, `Overlap` for a certain hit, else the reason of an early end.
+    /// `CutOff` for a separating axis, `Overlap` for a certain hit, else the reason of an early
+    /// end.
     pub end: End,
 }
 
@@ -78,7 +79,7 @@ fn apart(corner: DVec3, axis: DVec3) -> Outcome {
     Outcome { hit: false, axis, lower, end: End::CutOff }
 }
 
-/// Whether the plane across the axis through the corner is further out than the radius.
+/// Returns true if the plane across the axis through the corner is further out than the radius.
 #[inline]
 fn separates(corner: DVec3, axis: DVec3, radius: f64) -> bool {
     let height = corner.dot(axis);

@@ -1,15 +1,16 @@
 //! Contact manifolds: up to four points that hold two shapes apart, with numbers that last.
 //!
-//! The normal comes from [`contact`](super::contact). Along it, both shapes show a face, an edge or a
-//! vertex; the smaller one is clipped by the sides of the larger one, and of what remains the deepest
-//! point, the one furthest from it, and the two that span the largest areas on either side are kept.
-//! A point's number is made of the vertices that produced it, so a solver can carry its impulses from
-//! frame to frame. Numbers refer to a and b as the caller names them: keep that order for a pair.
+//! The normal comes from [`contact`](super::contact). Along it, both shapes show a face, an edge or
+//! a vertex; the smaller one is clipped by the sides of the larger one, and of what remains the
+//! deepest point, the one furthest from it, and the two that span the largest areas on either side
+//! are kept. A point's number is made of the vertices that produced it, so a solver can carry its
+//! impulses from frame to frame. Numbers refer to a and b as the caller names them: keep that order
+//! for a pair.
 //!
 //! Cost: a contact query and some dozens of plane tests; a face of a large hull is found by a pass
 //! over its normals.
 
-use super::answer::{Contact, Manifold, ManifoldPoint, touch_tolerance};
+use super::answer::{Contact, Manifold, ManifoldPoint, Options, touch_tolerance};
 use super::cache::PairCache;
 use super::clip::{Clip, Clipped};
 use super::feature::Feature;
@@ -91,9 +92,9 @@ impl Gathering<'_> {
 
     fn visit_convex(&mut self, a: &Placed<'_>, b: &Placed<'_>, salt: u64) {
         let mut contact = *self.contact;
-        let margin = self.query.options().margin;
+        let options = *self.query.options();
         if salt != 0 {
-            if spheres_apart(a, b, self.reach + margin) {
+            if spheres_apart(a, b, &options, self.reach) {
                 return;
             }
             match self.query.contact_within(a, b, self.reach, &mut PairCache::none()) {
@@ -102,7 +103,7 @@ impl Gathering<'_> {
             }
         }
         let before = self.out.len();
-        let facing = Facing::new(a, b, &contact, margin, self.reach);
+        let facing = Facing::new(a, b, &contact, &options, self.reach);
         facing.points(salt, self.out);
         if self.out.len() == before {
             self.out.push(single(&contact, mixed(salt, facing.first_id())));
@@ -119,6 +120,8 @@ fn mixed(salt: u64, value: u64) -> u64 {
 struct Facing<'a> {
     pose: &'a Pose,
     normal: DVec3,
+    /// Points are brought into the plane z = 0.
+    flat: bool,
     on_a: Option<Feature>,
     on_b: Option<Feature>,
     /// A point on the plane when one shape is a half-space.
@@ -133,7 +136,7 @@ impl<'a> Facing<'a> {
         a: &'a Placed<'_>,
         b: &Placed<'_>,
         contact: &Contact,
-        margin: f64,
+        options: &Options,
         reach: f64,
     ) -> Facing<'a> {
         let b_in_a = relative(&a.pose, &b.pose);
@@ -141,14 +144,20 @@ impl<'a> Facing<'a> {
         let feature = |shape: &Shape, direction| {
             shape.is_bounded().then(|| Feature::of(&Core::of(shape), direction, SLACK))
         };
+        let axis = options.flat.then(|| a.pose.inverse_apply_vector(DVec3::Z));
+        let seen = |feature: Feature| match axis {
+            Some(axis) => feature.flattened(axis, axis.cross(normal)),
+            None => feature,
+        };
         let local = b_in_a.inverse_apply_vector(-normal);
-        let radii = [a.shape.margin(), b.shape.margin() + margin];
+        let radii = [a.shape.margin(), b.shape.margin() + options.margin];
         let place = if a.shape.is_bounded() { contact.point_b } else { contact.point_a };
         Facing {
             pose: &a.pose,
             normal,
-            on_a: feature(a.shape, normal),
-            on_b: feature(b.shape, local).map(|feature| feature.placed(&b_in_a)),
+            flat: options.flat,
+            on_a: feature(a.shape, normal).map(seen),
+            on_b: feature(b.shape, local).map(|feature| seen(feature.placed(&b_in_a))),
             plane: a.pose.inverse_apply(place),
             radii,
             reach,
@@ -228,8 +237,11 @@ impl<'a> Facing<'a> {
     ) {
         let separation = (on_b - on_a).dot(self.normal) - radii[0] - radii[1];
         if separation <= self.reach {
-            let point_a = self.pose.apply(on_a + self.normal * radii[0]);
-            let point_b = self.pose.apply(on_b - self.normal * radii[1]);
+            let mut point_a = self.pose.apply(on_a + self.normal * radii[0]);
+            let mut point_b = self.pose.apply(on_b - self.normal * radii[1]);
+            if self.flat {
+                (point_a.z, point_b.z) = (0.0, 0.0);
+            }
             out.push(ManifoldPoint { point_a, point_b, separation, id });
         }
     }

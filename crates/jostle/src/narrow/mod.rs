@@ -54,6 +54,7 @@
 //! | `epa/`, `sat.rs` | depth, by growing a polytope or by trying all axes |
 //! | `closed.rs`, `box_box.rs`, `half_space.rs` | closed forms |
 //! | `coaxial.rs` | depth of bodies of revolution on one axis |
+//! | `flat.rs` | the same questions in two dimensions |
 //! | `pair.rs`, `solve.rs`, `depth.rs` | canonical order and frame; which method answers |
 //! | `query.rs`, `placed.rs`, `answer.rs` | the questions, what they are about, the answers |
 //! | `feature.rs`, `clip.rs`, `witness.rs` | faces and edges in contact, their common points |
@@ -72,6 +73,7 @@ mod coaxial;
 mod depth;
 mod epa;
 mod feature;
+mod flat;
 mod gjk;
 mod half_space;
 mod isa_gjk;

@@ -39,7 +39,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Whether the core is bounded by planes: then GJK, EPA and SAT end at an exact feature.
+    /// Returns true if the core is bounded by planes: then GJK, EPA and SAT end at an exact
+    /// feature.
     pub fn is_polyhedral(&self) -> bool {
         !matches!(self, Core::Curved(_))
     }

@@ -2,13 +2,13 @@
 //!
 //! The shortest way out of the Minkowski difference crosses one of its faces, and these are known:
 //! the faces of a, the faces of b turned round, and the parallelograms spanned by an edge of each
-//! (Gottschalk, Lin and Manocha, *OBBTree*, for boxes). An edge pair makes a face only if the arcs of
-//! the two edges on the Gauss sphere cross (Gregorius, *The Separating Axis Test between Convex
+//! (Gottschalk, Lin and Manocha, *OBBTree*, for boxes). An edge pair makes a face only if the arcs
+//! of the two edges on the Gauss sphere cross (Gregorius, *The Separating Axis Test between Convex
 //! Polyhedra*), which prunes nearly all of them and makes their support searches needless.
 //!
 //! Cost: a support search per face, and one arc test per pair of edges, so quadratic. Choose it for
-//! boxes and very small hulls, as a reference, and where EPA stalls; beyond some thirty edges EPA is
-//! faster. Flat shapes and segments have no arcs; their edge pairs are all tried.
+//! boxes and very small hulls, as a reference, and where EPA stalls; beyond some thirty edges EPA
+//! is faster. Flat shapes and segments have no arcs; their edge pairs are all tried.
 
 use super::gjk::Difference;
 use super::pair::{Core, Cores};
@@ -44,8 +44,8 @@ impl Arc {
         Arc { normals, across: normals[1].cross(normals[0]) }
     }
 
-    /// Whether this arc crosses the antipode of another. The first test alone throws half of all
-    /// pairs out at two products.
+    /// Returns true if this arc crosses the antipode of another. The first test alone throws half
+    /// of all pairs out at two products.
     #[inline]
     fn crosses_antipode_of(&self, other: &Arc) -> bool {
         let (first, second) =

@@ -8,8 +8,8 @@
 //! 1. All products are taken relative to the newest corner. Corners that lie close together have
 //!    exact differences, so a tiny far-away triangle loses only `eps * far / edge`, where the
 //!    expanded determinants lose the square of it.
-//! 2. The nearest point of a face is the projection along its normal, not a sum of weighted corners:
-//!    its direction stays good when the distance is tiny.
+//! 2. The nearest point of a face is the projection along its normal, not a sum of weighted
+//!    corners: its direction stays good when the distance is tiny.
 //! 3. Heights and feet are measured from the corner that is nearest to the origin: a tiny shape
 //!    against a large one has corners a million times further away than the answer.
 //! 4. Short answers on long edges are made square to the edge once more, and so are normals of
@@ -68,7 +68,7 @@ impl Simplex {
         self.len += 1;
     }
 
-    /// Whether the point is one of the corners already.
+    /// Returns true if the point is one of the corners already.
     #[inline]
     pub fn contains(&self, point: DVec3) -> bool {
         self.corners().iter().any(|corner| corner.point == point)

@@ -1,8 +1,8 @@
 //! The one decision behind every question: which method answers for a pair, and what it says.
 //!
-//! Distance and depth are one signed number. Each pair of kinds has one way to find it, whatever was
-//! asked; a question only decides how early that way may end. So no two questions can contradict
-//! each other.
+//! Distance and depth are one signed number. Each pair of kinds has one way to find it, whatever
+//! was asked; a question only decides how early that way may end. So no two questions can
+//! contradict each other.
 
 use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
 use super::box_box::{self, Axes};
@@ -12,7 +12,7 @@ use super::gjk::{self, End};
 use super::pair::{Ball, Core, Cores, must_swap, relative};
 use super::placed::Placed;
 use super::simplex::Simplex;
-use super::{closed, half_space, isa_gjk, warm, witness};
+use super::{closed, flat, half_space, isa_gjk, warm, witness};
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
 
@@ -69,12 +69,13 @@ pub(crate) fn solve(
     let offset = b.pose.translation() - a.pose.translation();
     if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
         && offset.length_squared() > 1e-200
+        && !request.options.flat
     {
         return spheres(&a.pose, *first, &b.pose, *second, request);
     }
     let swapped = must_swap(a, b);
-    memory.cache.orient(swapped);
     let (first, second) = if swapped { (b, a) } else { (a, b) };
+    memory.cache.orient(swapped, first.shape, second.shape);
     let answer = solve_ordered(first, second, request, memory)?;
     Some(if swapped { answer.mirrored() } else { answer })
 }
@@ -118,7 +119,8 @@ fn solve_ordered(
         Shape::Compound(_) => pieces(a, b, request, memory),
         Shape::HalfSpace { normal, offset } => {
             let answer = half_space::half_space_any(*normal, *offset, &a.pose, b);
-            within(answer.grown(0.0, request.options.margin).with_other_point(), request)
+            let answer = answer.grown(0.0, request.options.margin).with_other_point();
+            within(if request.options.flat { flat::of_half_space(answer) } else { answer }, request)
         }
         _ => convex(a, b, request, memory),
     }
@@ -145,7 +147,7 @@ fn pieces(
     let mut caches = memory.cache.pieces();
     for (number, piece) in (0..).zip(parts.pieces()) {
         let placed = Placed::new(&piece.shape, compound.pose.compose(&piece.pose));
-        if spheres_apart(&placed, other, request.reach + request.options.margin) {
+        if spheres_apart(&placed, other, &request.options, request.reach) {
             continue;
         }
         let memory = &mut Memory { cache: caches.of(number), polytope: memory.polytope };
@@ -172,14 +174,17 @@ fn solve_piece(
     solve(a, b, request, memory)
 }
 
-/// Returns true if the bounding spheres are further apart than the reach.
-pub(crate) fn spheres_apart(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> bool {
+/// Returns true if the bounding spheres, with the margin, are further apart than the reach.
+pub(crate) fn spheres_apart(a: &Placed<'_>, b: &Placed<'_>, options: &Options, reach: f64) -> bool {
     let radii = a.shape.bounding_radius() + b.shape.bounding_radius();
-    let centers = (b.pose.translation() - a.pose.translation())
+    let mut centers = (b.pose.translation() - a.pose.translation())
         + b.pose.apply_vector(b.shape.center())
         - a.pose.apply_vector(a.shape.center());
+    if options.flat {
+        centers.z = 0.0;
+    }
     // An infinite radius or reach compares false, as it should.
-    centers.length() > (radii + reach) * (1.0 + 1e-12)
+    centers.length() > (radii + (reach + options.margin)) * (1.0 + 1e-12)
 }
 
 /// A pair of bounded convex shapes in the frame of the first.
@@ -188,7 +193,7 @@ pub(super) struct Ready<'a> {
     pub radii: [f64; 2],
     pub size: f64,
     /// From b's center to a's.
-    between: DVec3,
+    pub between: DVec3,
     /// Around b.
     pub ball: Ball,
 }
@@ -202,7 +207,9 @@ fn convex(
 ) -> Option<Signed> {
     let size = size_of(a.shape, b.shape);
     let radii = [a.shape.margin(), b.shape.margin() + request.options.margin];
-    if let (Shape::Sphere { .. }, Shape::Sphere { .. }) = (a.shape, b.shape) {
+    if let (Shape::Sphere { .. }, Shape::Sphere { .. }) = (a.shape, b.shape)
+        && !request.options.flat
+    {
         let offset = b.pose.translation() - a.pose.translation();
         let mut answer = closed::point_point(offset, size).grown(radii[0], radii[1]);
         answer.on_a += a.pose.translation();
@@ -211,7 +218,7 @@ fn convex(
     let b_in_a = relative(&a.pose, &b.pose);
     let ball = Ball { center: b.shape.center(), radius: b.shape.bounding_radius() };
     let beyond = request.reach + radii[0] + radii[1] + touch_tolerance(size);
-    if memory.cache.proves_apart(beyond, &ball, &b_in_a) {
+    if !request.options.flat && memory.cache.proves_apart(beyond, &ball, &b_in_a) {
         return None;
     }
     let mut ready = Ready {
@@ -227,7 +234,11 @@ fn convex(
             searches: 0,
         },
     };
-    let answer = ready.answer(request, memory);
+    let answer = if request.options.flat {
+        ready.flat(a.pose.inverse_apply_vector(DVec3::Z), request)
+    } else {
+        ready.answer(request, memory)
+    };
     memory.cache.count_searches(ready.cores.searches);
     let answer = answer?;
     let placed = Signed {
@@ -235,6 +246,7 @@ fn convex(
         on_a: a.pose.apply(answer.on_a),
         ..answer
     };
+    let placed = if request.options.flat { flat::leveled(placed) } else { placed };
     Some(placed.with_other_point())
 }
 
@@ -340,7 +352,7 @@ impl Ready<'_> {
         hit.then_some(unmeasured)
     }
 
-    /// What a contact query would say where the search for an axis stalls: needles a billion times as
+    /// What a contact query would say if the search for an axis stalls: needles a billion times as
     /// long as the other shape.
     #[cold]
     fn decide(&mut self, radius: f64) -> bool {
@@ -354,7 +366,7 @@ impl Ready<'_> {
     }
 
     #[inline(always)]
-    fn gjk_limits(&self, cut_off: f64) -> gjk::Limits {
+    pub fn gjk_limits(&self, cut_off: f64) -> gjk::Limits {
         let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
         gjk::Limits {
             gap: gap * self.size,
@@ -397,7 +409,7 @@ impl Ready<'_> {
     }
 
     /// The answer to the distance of cores that overlap: normal and points mean nothing.
-    fn overlapping(&self, on_a: DVec3) -> Signed {
+    pub fn overlapping(&self, on_a: DVec3) -> Signed {
         let cores = Signed {
             signed: 0.0,
             normal: DVec3::X,
@@ -433,7 +445,7 @@ impl Ready<'_> {
 
     /// The answer of GJK.
     #[inline(always)]
-    fn apart(&self, found: &gjk::Outcome, simplex: &Simplex) -> Signed {
+    pub fn apart(&self, found: &gjk::Outcome, simplex: &Simplex) -> Signed {
         let (on_a, _) = simplex.witnesses();
         let normal = if found.upper > 0.0 { -found.nearest / found.upper } else { DVec3::X };
         Signed {

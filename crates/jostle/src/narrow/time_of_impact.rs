@@ -7,9 +7,9 @@
 //! the core about the center of motion: a ball that only spins goes nowhere. It holds for all time
 //! after, so that a bound not above zero proves a miss.
 //!
-//! Pure translation of polyhedra ends after a few exact steps; with rotation each step closes a share
-//! of the gap, at worst slowly for long thin bodies that spin. Every run is bounded and never steps
-//! over a contact: a run that ends early reports a time before which nothing touches.
+//! Pure translation of polyhedra ends after a few exact steps; with rotation each step closes a
+//! share of the gap, at worst slowly for long thin bodies that spin. Every run is bounded and never
+//! steps over a contact: a run that ends early reports a time before which nothing touches.
 
 use super::answer::Contact;
 use super::cache::PairCache;

@@ -1,13 +1,14 @@
 //! The first try of a pair that remembers: do the features of the last frame still answer?
 //!
 //! Between near frames the nearest points mostly stay on the same vertex, edge or face of either
-//! shape. Then one look proves it: the corners of the last simplex are placed with the new poses, the
-//! foot of the origin must lie inside their span, and one support search along it must find nothing
-//! nearer. That is the last step of GJK without the steps before, and without its bookkeeping: all
-//! of it stays in registers. And pairs that were apart by more than was asked are still so if one search
-//! along the last axis says so.
+//! shape. Then one look proves it: the corners of the last simplex are placed with the new poses,
+//! the foot of the origin must lie inside their span, and one support search along it must find
+//! nothing nearer. That is the last step of GJK without the steps before, and without its
+//! bookkeeping: all of it stays in registers. And pairs that were apart by more than was asked are
+//! still so if one search along the last axis says so.
 //!
-//! A wrong guess costs a support search and some fifty flops; GJK then starts from the same corners.
+//! A wrong guess costs a support search and some fifty flops; GJK then starts from the same
+//! corners.
 
 use super::cache::PairCache;
 use super::gjk::{Difference, Limits};
@@ -44,8 +45,7 @@ pub(crate) fn verify(cores: &mut Cores<'_>, cache: &PairCache, limits: &Limits) 
     converged.then_some(Known { nearest, upper, lower, on_a: Some(on_a) })
 }
 
-/// Whether the last tetrahedron still holds the origin, and then a point that both shapes share,
-/// on a.
+/// A point that both shapes share, on a, if the last tetrahedron still holds the origin.
 #[inline(always)]
 pub(crate) fn still_overlaps(cores: &Cores<'_>, cache: &PairCache) -> Option<DVec3> {
     let [p, q, r, s] = *cache.ids() else { return None };

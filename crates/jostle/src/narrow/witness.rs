@@ -41,7 +41,7 @@ fn of_boxes(half_a: DVec3, half_b: DVec3, b_in_a: &PoseMatrix, normal: DVec3) ->
     crossing(vertex_a, vertex_a - along_a, vertex_b, vertex_b - along_b)
 }
 
-/// The furthest vertex, on the positive side where the direction does not tell, and the axes where
+/// The furthest vertex, on the positive side if the direction does not tell, and the axes on which
 /// it does not.
 fn box_vertex(half: DVec3, direction: DVec3) -> (DVec3, [bool; 3]) {
     let free = [0, 1, 2].map(|axis| direction[axis].abs() <= PARALLEL);

@@ -1,7 +1,7 @@
 //! [`Compound`]: several convex pieces that move as one.
 
 use super::error::ShapeError;
-use super::{Pose, PoseMatrix, Shape, round_radius};
+use super::{Pose, PoseMatrix, Shape, next_identity, round_radius};
 use glam::DVec3;
 
 /// One piece of a [`Compound`].
@@ -28,6 +28,7 @@ pub struct Compound {
     pieces: Vec<Piece>,
     center: DVec3,
     radius: f64,
+    identity: u64,
 }
 
 impl Compound {
@@ -48,7 +49,7 @@ impl Compound {
         let center = pieces.iter().map(|piece| middle(piece) * share).sum::<DVec3>();
         let reach = |piece: &Piece| piece.shape.bounding_radius() + middle(piece).distance(center);
         let radius = round_radius(pieces.iter().map(reach).fold(0.0, f64::max));
-        Ok(Compound { pieces, center, radius })
+        Ok(Compound { pieces, center, radius, identity: next_identity() })
     }
 
     /// The pieces, in the order they were given.
@@ -66,7 +67,12 @@ impl Compound {
         self.radius
     }
 
-    /// The furthest point of all pieces; of the first such piece where several reach as far.
+    /// What tells it from all others.
+    pub(super) fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// The furthest point of all pieces; of the first such piece if several reach as far.
     pub(super) fn support(&self, direction: DVec3) -> DVec3 {
         let mut best = (f64::NEG_INFINITY, self.center);
         for piece in &self.pieces {

@@ -22,7 +22,7 @@ pub enum ShapeError {
     Coordinate {
         /// The field, as in the shape's declaration.
         field: &'static str,
-        /// Position of the point in the input; zero where there is only one.
+        /// Position of the point in the input; zero if there is only one.
         index: usize,
         /// The axis of the coordinate.
         axis: Axis,

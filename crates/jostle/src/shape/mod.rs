@@ -17,7 +17,8 @@
 //! | `hull/` | convex hulls: quickhull, merged faces, adjacency |
 //! | `search/` | four ways to find a hull's furthest vertex |
 //! | `compound.rs` | several convex pieces as one shape |
-//! | `volume/` | bounding volumes: sphere, oriented box, k-DOP, capsule |
+//! | `snapshot.rs` | shapes and poses in files, checked as foreign data |
+//! | `volume/` | a toolbox of bounding volumes: sphere, oriented box, k-DOP, capsule |
 
 mod bounds;
 mod compound;
@@ -25,6 +26,8 @@ mod error;
 mod hull;
 mod pose;
 mod search;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod support;
 mod volume;
 
@@ -40,6 +43,7 @@ pub(crate) use error::check_velocity;
 use error::{check_point, check_size};
 use glam::DVec3;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A shape in its local space.
 #[derive(Clone, Debug)]
@@ -246,12 +250,37 @@ impl Shape {
         }
     }
 
-    /// True for shapes bounded by planes alone: box, triangle, hull.
+    /// A number that differs for different shapes: hulls and compounds by the identity they are
+    /// built with, the others by all bits of their sizes, well mixed.
+    #[inline]
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mix = |hash: u64, bits: u64| {
+            (hash ^ bits).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+        };
+        let number = |hash: u64, value: f64| mix(hash, value.to_bits());
+        let vector = |hash: u64, v: DVec3| number(number(number(hash, v.x), v.y), v.z);
+        let kind = 1 + u64::from(self.rank());
+        match self {
+            Shape::Sphere { radius } => number(kind, *radius),
+            Shape::Box { half_extents: sizes } | Shape::Ellipsoid { radii: sizes } => {
+                vector(kind, *sizes)
+            }
+            Shape::Capsule { radius, half_height }
+            | Shape::Cylinder { radius, half_height }
+            | Shape::Cone { radius, half_height } => number(number(kind, *radius), *half_height),
+            Shape::Triangle { points } => points.iter().fold(kind, |hash, p| vector(hash, *p)),
+            Shape::Hull(hull) => mix(kind, hull.identity()),
+            Shape::HalfSpace { normal, offset } => number(vector(kind, *normal), *offset),
+            Shape::Compound(compound) => mix(kind, compound.identity()),
+        }
+    }
+
+    /// Returns true for shapes bounded by planes alone: box, triangle, hull.
     pub fn is_polyhedral(&self) -> bool {
         matches!(self, Shape::Box { .. } | Shape::Triangle { .. } | Shape::Hull(_))
     }
 
-    /// True for every shape but the half-space.
+    /// Returns true for every shape but the half-space.
     #[inline]
     pub fn is_bounded(&self) -> bool {
         !matches!(self, Shape::HalfSpace { .. })
@@ -302,6 +331,13 @@ impl Shape {
             _ => 0.0,
         }
     }
+}
+
+/// A number that no other hull or compound of this program has. Copies share it: they are the same
+/// shape.
+fn next_identity() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Covers the few roundings of a computed radius.

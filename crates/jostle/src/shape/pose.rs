@@ -41,6 +41,15 @@ impl Pose {
         Ok(Pose { rotation: rotation / length, translation })
     }
 
+    /// A pose from a snapshot, checked like any other, but with the very bits of a rotation that
+    /// is of unit length already.
+    #[cfg(feature = "serde")]
+    pub(super) fn restored(rotation: DQuat, translation: DVec3) -> Result<Pose, PoseError> {
+        let checked = Pose::new(rotation, translation)?;
+        let unit = (rotation.length() - 1.0).abs() <= 4.0 * f64::EPSILON;
+        Ok(if unit { Pose { rotation, translation } } else { checked })
+    }
+
     /// No rotation, no translation.
     pub const fn identity() -> Pose {
         Pose::IDENTITY

@@ -1,13 +1,14 @@
 //! [`Bodies`]: shapes and poses by slot, and which of them have moved.
 
 use super::body::Body;
-use super::bounds::bounds;
-use super::id::BodyId;
+use super::bounds::Frame;
+use super::id::{BodyId, BodyPair};
 use super::sweep::Sweep;
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::id::BoxId;
 use crate::narrow::Placed;
+use crate::pair::Pair;
 use crate::par::Workers;
 use crate::shape::{Pose, Shape};
 
@@ -21,13 +22,21 @@ pub(super) struct Bodies {
     pub poses: Vec<Pose>,
     /// Where the last step left the body.
     pub starts: Vec<Pose>,
-    /// Marks bodies that moved since the last step, or during it in continuous mode: their boxes and
-    /// answers are computed again.
+    /// Marks bodies that moved since the last step, or during it in continuous mode: their boxes
+    /// and answers are computed again.
     pub active: Vec<bool>,
-    /// The slots marked active, each once.
+    /// Who is, or was last, in a slot: ended pairs still name bodies that are gone.
+    pub ids: Vec<BodyId>,
+    /// The bodies marked active, each once.
     listed: Vec<BodyId>,
-    ids: Vec<BoxId>,
+    /// Where boxes are measured from.
+    frame: Frame,
+    /// The frame has changed: all boxes are computed again.
+    all: bool,
+    moved: Vec<BoxId>,
     renewed: Vec<Aabb>,
+    /// Boxes since the last step that rounding shapes.
+    coarse: usize,
 }
 
 /// What stands in a slot that holds no body.
@@ -41,10 +50,41 @@ impl Bodies {
             self.poses.push(Pose::IDENTITY);
             self.starts.push(Pose::IDENTITY);
             self.active.push(false);
+            self.ids.push(id);
         }
         self.shapes[slot] = body.shape;
         self.poses[slot] = body.pose;
         self.starts[slot] = body.pose;
+        self.ids[slot] = id;
+    }
+
+    /// The box of a body that is not in the world yet.
+    pub fn bounds(&self, body: &Body) -> Aabb {
+        self.frame.bounds(&body.shape, &body.pose)
+    }
+
+    /// Notes boxes that are being inserted.
+    pub fn count_coarse(&mut self, boxes: &[Aabb]) {
+        self.coarse += boxes.iter().filter(|aabb| aabb.is_coarse()).count();
+    }
+
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Measures boxes from elsewhere, from the next step on.
+    pub fn set_frame(&mut self, frame: Frame) {
+        self.all |= self.frame != frame;
+        self.frame = frame;
+    }
+
+    pub fn pair(&self, pair: Pair) -> BodyPair {
+        BodyPair::new(self.ids[pair.a().index()], self.ids[pair.b().index()])
+    }
+
+    /// Has everything tested again in the next step.
+    pub fn mark_all(&mut self, boxes: &Boxes) {
+        boxes.ids().for_each(|id| self.mark(BodyId::new(id)));
     }
 
     /// Lets go of a removed body's shape. Its mark stays until the step ends; it does no harm.
@@ -79,35 +119,43 @@ impl Bodies {
         Sweep::new(&self.shapes[slot], &self.starts[slot], &self.poses[slot])
     }
 
-    /// Gives the boxes of active bodies their new bounds. Doing it twice does nothing more, so a
-    /// step that fails later can be taken again.
-    pub fn renew_boxes(&mut self, boxes: &mut Boxes, continuous: bool, workers: &Workers) {
-        let mut ids = std::mem::take(&mut self.ids);
+    /// Gives the boxes of active bodies their new bounds, and returns how many of the new boxes
+    /// are coarse. Doing it twice does nothing more, so a step that fails later can be taken again.
+    pub fn renew_boxes(&mut self, boxes: &mut Boxes, continuous: bool, workers: &Workers) -> usize {
+        let mut moved = std::mem::take(&mut self.moved);
         let mut renewed = std::mem::take(&mut self.renewed);
-        ids.clear();
-        ids.extend(self.listed.iter().copied().filter(|&id| boxes.contains(id)));
-        renewed.resize(ids.len(), Aabb::default());
+        moved.clear();
+        if self.all {
+            moved.extend(boxes.ids());
+        } else {
+            let listed = self.listed.iter().map(|id| id.box_id());
+            moved.extend(listed.filter(|&id| boxes.contains(id)));
+        }
+        renewed.resize(moved.len(), Aabb::default());
         workers.for_each_chunk(&mut renewed, RUN, |run, chunk| {
             for (place, aabb) in chunk.iter_mut().enumerate() {
-                *aabb = self.renewed_box(ids[run * RUN + place].index(), continuous);
+                *aabb = self.renewed_box(moved[run * RUN + place].index(), continuous);
             }
         });
-        boxes.set_many(&ids, &renewed).expect("these boxes exist and shapes have valid bounds");
-        (self.ids, self.renewed) = (ids, renewed);
+        boxes.set_many(&moved, &renewed).expect("these boxes exist and shapes have valid bounds");
+        let coarse = renewed.iter().filter(|aabb| aabb.is_coarse()).count();
+        (self.moved, self.renewed) = (moved, renewed);
+        coarse + self.coarse
     }
 
     fn renewed_box(&self, slot: usize, continuous: bool) -> Aabb {
         let shape = &self.shapes[slot];
         if continuous && self.starts[slot] != self.poses[slot] {
-            self.sweep(slot).bounds(shape)
+            self.sweep(slot).bounds(shape, &self.frame)
         } else {
-            bounds(shape, &self.poses[slot])
+            self.frame.bounds(shape, &self.poses[slot])
         }
     }
 
     /// Where the bodies are now is where the next step starts. In continuous mode those that moved
     /// stay active for one more step, which gives them back the box of their place.
     pub fn end_step(&mut self, continuous: bool) {
+        (self.all, self.coarse) = (false, 0);
         let (poses, starts, active) = (&self.poses, &mut self.starts, &mut self.active);
         self.listed.retain(|id| {
             let slot = id.index();

@@ -11,7 +11,7 @@ use crate::shape::ShapeError;
 pub enum WorldError {
     /// A shape that was not made by its constructor is wrong.
     Shape {
-        /// Place of the body in the batch; 0 where one was given.
+        /// Place of the body in the batch; 0 if one was given.
         index: usize,
         /// What is wrong with its shape.
         fault: ShapeError,

@@ -1,17 +1,19 @@
 //! [`Touches`]: the results of all workers, put into the order of pairs, and the events.
 
+use super::bodies::Bodies;
+use super::id::BodyPair;
+use super::pair_test::is_due;
 use super::pairs::{NONE, PairState};
 use super::results::WorkerResults;
 use super::touch::{Step, TouchList};
-use crate::pair::Pair;
 
 /// The touches of this step and the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Touches {
     now: TouchList,
     last: TouchList,
-    began: Vec<Pair>,
-    ended: Vec<Pair>,
+    began: Vec<BodyPair>,
+    ended: Vec<BodyPair>,
     /// For each pair the worker and the place in its results of its answer.
     sources: Vec<(u32, u32)>,
 }
@@ -31,31 +33,26 @@ impl Touches {
     }
 
     /// A touching pair whose boxes are apart.
-    pub fn end(&mut self, pair: Pair) {
+    pub fn end(&mut self, pair: BodyPair) {
         self.ended.push(pair);
     }
 
     /// Takes the answers from the workers, and for pairs that were not due from the last step.
-    pub fn merge(
-        &mut self,
-        states: &mut [PairState],
-        results: &[WorkerResults],
-        is_due: impl Fn(&PairState) -> bool,
-    ) {
+    pub fn merge(&mut self, states: &mut [PairState], results: &[WorkerResults], bodies: &Bodies) {
         self.note_sources(states.len(), results);
         for state in states {
             let source = self.sources[state.index as usize];
             let touch = if source.0 != NONE {
                 let worker = &results[source.0 as usize];
                 self.now.push(&worker.found[source.1 as usize].1, &worker.points)
-            } else if state.touch != NONE && !is_due(state) {
+            } else if state.touch != NONE && !is_due(bodies, state) {
                 self.now.push(&self.last.touches[state.touch as usize], &self.last.points)
             } else {
                 NONE
             };
             match (std::mem::replace(&mut state.touch, touch) == NONE, touch == NONE) {
-                (true, false) => self.began.push(state.pair),
-                (false, true) => self.ended.push(state.pair),
+                (true, false) => self.began.push(bodies.pair(state.pair)),
+                (false, true) => self.ended.push(bodies.pair(state.pair)),
                 _ => {}
             }
         }

@@ -51,24 +51,30 @@ mod touch;
 
 pub use body::Body;
 pub use error::WorldError;
-pub use id::BodyId;
+pub use id::{BodyId, BodyPair};
 pub use pair_test::Detail;
 pub use results::WorkerStats;
 pub use schedule::Schedule;
 pub use stats::WorldStats;
 pub use touch::{Step, Touch};
 
+use glam::DVec3;
+
+use crate::aabb::Aabb;
 use crate::broad::Algorithm;
 use crate::clock::Instant;
 use crate::detector::Detector;
 use crate::error::{BoxError, Error};
 use crate::filter::Filter;
-use crate::narrow::{ManifoldPoint, Placed};
+use crate::id::{BoxId, Slot};
+use crate::narrow::{ManifoldPoint, Options, Placed};
 use crate::par::Workers;
+use crate::queries::Queries;
 use crate::shape::{Pose, Shape};
 use bodies::Bodies;
+use bounds::Frame;
 use merge::Touches;
-use pair_test::{PairTest, is_due};
+use pair_test::PairTest;
 use pairs::PairStates;
 use results::WorkerResults;
 
@@ -77,22 +83,27 @@ use results::WorkerResults;
 /// ```
 /// use jostle::narrow::Status;
 /// use jostle::shape::{Pose, Shape};
+/// use jostle::world::BodyPair;
 /// use jostle::{Algorithm, Body, Filter, World};
 ///
-/// let at = |x: f64| Pose::from_translation([x, 0.0, 0.0].into()).unwrap();
-/// let ball = Shape::sphere(1.0).unwrap();
-/// let wall = Shape::cuboid([0.5, 9.0, 9.0].into()).unwrap();
+/// let at = |x: f64| Pose::at([x, 0.0, 0.0]);
+/// let ball = Shape::sphere(1.0)?;
+/// let wall = Shape::cuboid([0.5, 9.0, 9.0].into())?;
 /// let mut world = World::new(Algorithm::Auto);
-/// let ball = world.insert(Body::new(ball, at(0.0)))?;
-/// let wall = world.insert(Body { filter: Filter::STILL, ..Body::new(wall, at(5.0)) })?;
+/// let ball = world.insert(Body::new(ball, at(0.0)?))?;
+/// let wall = world.insert(Body::new(wall, at(5.0)?).with_filter(Filter::STILL))?;
 /// assert!(world.step()?.touches.is_empty());
-/// world.set_pose(ball, at(4.0))?;
+/// world.set_pose(ball, at(4.0)?)?;
 /// let step = world.step()?;
-/// assert_eq!(step.began, [jostle::Pair::new(ball, wall)]);
+/// assert_eq!(step.began, [BodyPair::new(ball, wall)]);
 /// assert_eq!(step.touches[0].contact.status, Status::Overlapping);
 /// assert_eq!(step.touches[0].contact.depth, 0.5);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), jostle::Error>(())
 /// ```
+///
+/// A clone continues with the same bytes: step both in the same way, and both say the same. That is
+/// what rollback needs. It shares the worker threads.
+#[derive(Clone, Debug)]
 pub struct World {
     detector: Detector,
     workers: Workers,
@@ -106,13 +117,22 @@ pub struct World {
     stats: WorldStats,
 }
 
+impl Default for World {
+    /// An empty world with [`Algorithm::Auto`] on the calling thread.
+    fn default() -> World {
+        World::new(Algorithm::Auto)
+    }
+}
+
 impl World {
     /// An empty world that runs on the calling thread.
+    #[must_use]
     pub fn new(algorithm: Algorithm) -> World {
         World::with_workers(algorithm, Workers::one())
     }
 
     /// An empty world that runs on `workers`.
+    #[must_use]
     pub fn with_workers(algorithm: Algorithm, workers: Workers) -> World {
         World {
             detector: Detector::with_workers(algorithm, workers.clone()),
@@ -149,6 +169,37 @@ impl World {
         self.detector.set_algorithm(algorithm);
     }
 
+    /// Measures boxes from a point of the world, from the next step on; (0, 0, 0) at first. Touches
+    /// and events go on as if nothing had happened.
+    ///
+    /// Boxes are f32: a million units from their origin neighbouring numbers are 6 cm apart, and
+    /// everything smaller overlaps its neighbours. Poses are f64 and the narrow phase subtracts
+    /// them first, so an origin near the bodies makes boxes as exact as they are near zero: their
+    /// bounds are computed from there in f64 and rounded outward once. [`WorldStats::coarse`]
+    /// tells when that is needed. Poses, touches and points stay in the world's coordinates; the
+    /// boxes of [`World::detector`] and [`World::queries`] are as seen from the origin.
+    pub fn set_origin(&mut self, origin: impl Into<DVec3>) -> Result<(), Error> {
+        let origin = Pose::at(origin)?.translation();
+        self.bodies.set_frame(Frame { origin, ..*self.bodies.frame() });
+        Ok(())
+    }
+
+    /// The point of the world that boxes are measured from.
+    pub fn origin(&self) -> DVec3 {
+        self.bodies.frame().origin
+    }
+
+    /// Makes the world two-dimensional, or three-dimensional again. In a flat world bodies are
+    /// their shadows on the plane z = 0, wherever they are along z, and normals and points lie in
+    /// that plane (see [`Options::flat`]). In a world that is not flat, bodies that merely stand in
+    /// a plane may get normals along z, if that is the shortest way out.
+    pub fn set_flat(&mut self, flat: bool) {
+        if flat != self.bodies.frame().flat {
+            self.bodies.set_frame(Frame { flat, ..*self.bodies.frame() });
+            self.bodies.mark_all(self.detector.boxes());
+        }
+    }
+
     /// Sets how many pairs of boxes may overlap before [`World::step`] refuses.
     pub fn set_pair_limit(&mut self, limit: usize) {
         self.detector.set_pair_limit(limit);
@@ -160,8 +211,9 @@ impl World {
     /// Adds a body.
     pub fn insert(&mut self, body: Body) -> Result<BodyId, WorldError> {
         body.check(0)?;
-        let id = self.detector.insert(body.bounds(), body.filter)?;
-        self.bodies.put(id, body);
+        let bounds = self.bodies.bounds(&body);
+        let id = BodyId::new(self.detector.insert(bounds, body.filter)?);
+        self.put(id, body, bounds);
         Ok(id)
     }
 
@@ -170,23 +222,36 @@ impl World {
         for (index, body) in bodies.iter().enumerate() {
             body.check(index)?;
         }
-        let bounds: Vec<_> = bodies.iter().map(Body::bounds).collect();
+        let bounds: Vec<_> = bodies.iter().map(|body| self.bodies.bounds(body)).collect();
         let filters: Vec<_> = bodies.iter().map(|body| body.filter).collect();
         let ids = self.detector.boxes_mut().insert_each(&bounds, &filters)?;
-        ids.iter().zip(bodies).for_each(|(&id, body)| self.bodies.put(id, body));
+        let ids: Vec<BodyId> = ids.into_iter().map(BodyId::new).collect();
+        for ((&id, body), &bounds) in ids.iter().zip(bodies).zip(&bounds) {
+            self.put(id, body, bounds);
+        }
         Ok(ids)
+    }
+
+    fn put(&mut self, id: BodyId, body: Body, bounds: Aabb) {
+        self.bodies.count_coarse(&[bounds]);
+        if body.user_data != 0 {
+            let boxes = self.detector.boxes_mut();
+            boxes.set_user_data(id.box_id(), body.user_data).expect("it has just come");
+        }
+        self.bodies.put(id, body);
     }
 
     /// Removes a body; what it touches ends with the next step.
     pub fn remove(&mut self, id: BodyId) -> Result<(), WorldError> {
-        self.detector.remove(id)?;
+        self.detector.remove(id.box_id())?;
         self.bodies.clear(id);
         Ok(())
     }
 
     /// Removes many bodies; each may be named once.
     pub fn remove_all(&mut self, ids: &[BodyId]) -> Result<(), WorldError> {
-        self.detector.boxes_mut().remove_all(ids)?;
+        let boxes: Vec<BoxId> = ids.iter().map(|id| id.box_id()).collect();
+        self.detector.boxes_mut().remove_all(&boxes)?;
         ids.iter().for_each(|&id| self.bodies.clear(id));
         Ok(())
     }
@@ -219,21 +284,21 @@ impl World {
 
     /// Gives a body another filter.
     pub fn set_filter(&mut self, id: BodyId, filter: Filter) -> Result<(), WorldError> {
-        Ok(self.detector.boxes_mut().set_filter(id, filter)?)
+        Ok(self.detector.boxes_mut().set_filter(id.box_id(), filter)?)
     }
 
     fn check(&self, id: BodyId) -> Result<(), WorldError> {
-        Ok(self.detector.boxes().check(id)?)
+        Ok(self.detector.boxes().check(id.box_id())?)
     }
 
     /// Returns true if the id names a body.
     pub fn contains(&self, id: BodyId) -> bool {
-        self.detector.boxes().contains(id)
+        self.detector.boxes().contains(id.box_id())
     }
 
     /// The ids of all bodies, ascending.
     pub fn ids(&self) -> impl Iterator<Item = BodyId> + Clone {
-        self.detector.boxes().ids()
+        self.detector.boxes().ids().map(BodyId::new)
     }
 
     /// Number of bodies.
@@ -263,7 +328,22 @@ impl World {
 
     /// The filter of a body.
     pub fn filter(&self, id: BodyId) -> Option<&Filter> {
-        self.detector.boxes().filter(id)
+        self.detector.boxes().filter(id.box_id())
+    }
+
+    /// The id of the body in a slot, as pairs of boxes and queries name it.
+    pub fn id_at(&self, slot: Slot) -> Option<BodyId> {
+        self.detector.boxes().id_at(slot).map(BodyId::new)
+    }
+
+    /// The 64 bits of the caller's that a body carries.
+    pub fn user_data(&self, id: BodyId) -> Option<u64> {
+        self.contains(id).then(|| self.detector.boxes().user_data(id.slot()))
+    }
+
+    /// Gives a body other 64 bits of the caller's.
+    pub fn set_user_data(&mut self, id: BodyId, data: u64) -> Result<(), WorldError> {
+        Ok(self.detector.boxes_mut().set_user_data(id.box_id(), data)?)
     }
 }
 
@@ -273,7 +353,8 @@ impl World {
     /// On an error touches and events are as before: fix the cause and step again.
     pub fn step(&mut self) -> Result<Step<'_>, Error> {
         let start = Instant::now();
-        self.bodies.renew_boxes(self.detector.boxes_mut(), self.continuous, &self.workers);
+        let boxes = self.detector.boxes_mut();
+        self.stats.coarse = self.bodies.renew_boxes(boxes, self.continuous, &self.workers);
         self.stats.boxes = start.elapsed();
         self.detector.step()?;
         self.stats.broad = start.elapsed() - self.stats.boxes;
@@ -287,16 +368,18 @@ impl World {
     /// Ends the states of pairs of boxes that are gone and begins those of new ones.
     fn follow_pairs(&mut self) {
         let start = Instant::now();
-        let (shapes, touches) = (&self.bodies.shapes, &mut self.touches);
+        let (bodies, touches) = (&self.bodies, &mut self.touches);
         touches.begin();
-        self.pairs.follow(self.detector.pairs(), shapes, |pair| touches.end(pair));
+        let end = |pair| touches.end(bodies.pair(pair));
+        self.pairs.follow(self.detector.pairs(), &bodies.shapes, end);
         self.stats.merge = start.elapsed();
     }
 
     fn run_narrow_phase(&mut self) {
         let start = Instant::now();
         let (bodies, states) = (&self.bodies, &mut self.pairs.states);
-        let test = PairTest { bodies, detail: self.detail, continuous: self.continuous };
+        let options = Options::default().with_flat(bodies.frame().flat);
+        let test = PairTest { bodies, detail: self.detail, continuous: self.continuous, options };
         schedule::run(&self.workers, self.schedule, &test, states, &mut self.results);
         self.stats.narrow = start.elapsed();
         self.stats.workers.clear();
@@ -307,9 +390,7 @@ impl World {
 
     fn put_in_order(&mut self) {
         let start = Instant::now();
-        let bodies = &self.bodies;
-        let states = &mut self.pairs.states;
-        self.touches.merge(states, &self.results, |state| is_due(bodies, state));
+        self.touches.merge(&mut self.pairs.states, &self.results, &self.bodies);
         self.stats.merge += start.elapsed();
     }
 
@@ -318,8 +399,8 @@ impl World {
         self.touches.step()
     }
 
-    /// The contact points of a touch of the last step. There are some if manifolds are asked for, and
-    /// the touch is not one that was over before the end of the step.
+    /// The contact points of a touch of the last step. There are some if manifolds are asked for,
+    /// and the touch is not one that was over before the end of the step.
     pub fn points(&self, touch: &Touch) -> &[ManifoldPoint] {
         self.last_step().points(touch)
     }
@@ -327,6 +408,14 @@ impl World {
     /// What the last step did.
     pub fn stats(&self) -> &WorldStats {
         &self.stats
+    }
+
+    /// Questions about the boxes of bodies: rays, regions, nearest ones, from any number of threads.
+    /// [`BodyId::from`] names the bodies of the answers. Bodies are seen where the last step found
+    /// them, those inserted since where they are; coordinates are as seen from
+    /// [`World::origin`].
+    pub fn queries(&self) -> Queries<'_> {
+        self.detector.queries()
     }
 
     /// The boxes, their pairs and the broad phase.

@@ -5,7 +5,7 @@ use super::pairs::PairState;
 use super::results::WorkerResults;
 use super::sweep::SPAN;
 use super::touch::Touch;
-use crate::narrow::{Contact, Impact, ImpactStatus, PairCache};
+use crate::narrow::{Contact, Impact, ImpactStatus, Options, PairCache};
 use crate::shape::Shape;
 
 /// What is found out about pairs that touch.
@@ -24,6 +24,7 @@ pub(super) struct PairTest<'a> {
     pub bodies: &'a Bodies,
     pub detail: Detail,
     pub continuous: bool,
+    pub options: Options,
 }
 
 /// Returns true if a pair has to be tested again.
@@ -58,7 +59,8 @@ impl PairTest<'_> {
             (None, None) => return,
         };
         let (first, points) = (first as u32, (own.points.len() - first) as u32);
-        let touch = Touch { pair: state.pair, time, contact, first, points };
+        let pair = self.bodies.pair(state.pair);
+        let touch = Touch { pair, time, contact, first, points };
         own.found.push((state.index, touch));
     }
 

@@ -12,9 +12,9 @@
 //!   are ordered by the work they make, and the workers choose in turn: first to last, then last
 //!   to first, so that whoever had the most expensive in one round has the cheapest in the next.
 //!   It costs a sort, and rests on guessed costs.
-//! - **Stealing**: every worker has a block of the pairs in batches; when it has none left it
-//!   takes from the far end of another's. Within a batch pairs of one kind follow each other, so
-//!   that the code and its branches are warm. No guess is needed and nothing is arranged beforehand.
+//! - **Stealing**: every worker has a block of the pairs in batches; when it has none left it takes
+//!   from the far end of another's. Within a batch pairs of one kind follow each other, so that the
+//!   code and its branches are warm. No guess is needed and nothing is arranged beforehand.
 //!
 //! Timed by `jostle reproduce loi` with 100 000 moving mixed shapes (161 000 to 175 000 pairs) on
 //! two cores that other programs kept busy, so runs differ widely; speed-up over one thread,
@@ -70,6 +70,7 @@ pub(super) fn run(
         own.found.clear();
         own.points.clear();
         own.stats = WorkerStats::default();
+        own.query.set_options(test.options);
     }
     if let [only] = &mut results[..] {
         return answer_due(test, states, only);

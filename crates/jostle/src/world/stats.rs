@@ -13,6 +13,10 @@ pub struct WorldStats {
     pub pairs: usize,
     /// Pairs that the narrow phase was asked about; the others had not moved.
     pub tested: usize,
+    /// Boxes that came or moved for this step and are no larger than a few gaps between f32 numbers
+    /// where they are: rounding shapes them, and they may overlap without need. Many of them mean
+    /// that the world is far from its origin: see [`World::set_origin`](super::World::set_origin).
+    pub coarse: usize,
     /// Computing new boxes.
     pub boxes: Duration,
     /// The broad phase and its events.

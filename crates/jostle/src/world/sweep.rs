@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::bounds::{bounds, grown};
+use super::bounds::{Frame, grown};
 use crate::aabb::Aabb;
 use crate::narrow::{Motion, Moving, Placed};
 use crate::shape::{Pose, Shape};
@@ -50,15 +50,19 @@ impl Sweep {
     /// A box around the whole motion. Every point moves straight but for its turn, and a turn by an
     /// angle strays from the straight line between its two positions by at most
     /// `radius * angle² / 8`.
-    pub fn bounds(&self, shape: &Shape) -> Aabb {
-        let both = bounds(shape, &self.start).union(&bounds(shape, &self.end));
+    pub fn bounds(&self, shape: &Shape, frame: &Frame) -> Aabb {
+        let both = frame.bounds(shape, &self.start).union(&frame.bounds(shape, &self.end));
         if !self.turns() {
             return both;
         }
         let radius = shape.center().length() + shape.bounding_radius();
         let angle = self.angular.length() * SPAN;
         // A little more, for the rounding of poses in between.
-        grown(&both, radius * (angle * angle / 8.0 + 1e-9))
+        let mut whole = grown(&both, radius * (angle * angle / 8.0 + 1e-9));
+        if frame.flat {
+            (whole.min[2], whole.max[2]) = (both.min[2], both.max[2]);
+        }
+        whole
     }
 }
 
@@ -104,7 +108,7 @@ mod tests {
             let nearly = DQuat::from_scaled_axis(DVec3::splat(1e-3)) * start.rotation();
             let end = if small { Pose::new(nearly, end.translation()).unwrap() } else { end };
             let sweep = Sweep::new(&shape, &start, &end);
-            let whole = sweep.bounds(&shape);
+            let whole = sweep.bounds(&shape, &Frame::default());
             let motion = sweep.motion();
             for k in 0..=16 {
                 let there = motion.pose_at(&start, SPAN * f64::from(k) / 16.0);
@@ -122,6 +126,6 @@ mod tests {
         let ball = Shape::sphere(1.0).unwrap();
         let sweep = Sweep::new(&ball, &far(-1e60), &far(1e60));
         sweep.motion();
-        assert_eq!(sweep.bounds(&ball), Aabb::EVERYTHING);
+        assert_eq!(sweep.bounds(&ball, &Frame::default()), Aabb::EVERYTHING);
     }
 }

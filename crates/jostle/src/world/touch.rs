@@ -1,14 +1,14 @@
 //! What comes out of a step: touches and events, in the order of pairs.
 
+use super::id::BodyPair;
 use crate::narrow::{Contact, ManifoldPoint};
-use crate::pair::Pair;
 
 /// Two bodies that touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Touch {
-    /// The bodies; a has the smaller id.
-    pub pair: Pair,
+    /// The bodies; a is in the lower slot.
+    pub pair: BodyPair,
     /// When in the step, from 0 to 1. Always 1, its end, unless they met on their way in continuous
     /// mode: then the first time of touch, and they may be apart again at the end.
     pub time: f64,
@@ -33,9 +33,9 @@ pub struct Step<'a> {
     /// All pairs that touch.
     pub touches: &'a [Touch],
     /// Pairs that touch and did not in the last step.
-    pub began: &'a [Pair],
+    pub began: &'a [BodyPair],
     /// Pairs that touched in the last step and do not now, those of removed bodies among them.
-    pub ended: &'a [Pair],
+    pub ended: &'a [BodyPair],
     pub(super) points: &'a [ManifoldPoint],
 }
 

@@ -3,8 +3,8 @@
 //! The origin lies inside the difference `a - b`; the shortest way out is the depth. EPA (van den
 //! Bergen, *Proximity Queries and Penetration Depth Computation on 3D Game Objects*) starts from a
 //! tetrahedron of corners around the origin, takes the face nearest to it, asks for the corner
-//! furthest along that face's normal, and replaces all faces which that corner sees by a cone.
-//! The nearest face bounds the depth from below (the polytope is inside the difference), the support
+//! furthest along that face's normal, and replaces all faces which that corner sees by a cone. The
+//! nearest face bounds the depth from below (the polytope is inside the difference), the support
 //! plane along any tried normal bounds it from above (moving that far separates), and the run ends
 //! when both meet.
 //!
@@ -14,8 +14,8 @@
 //!    difference has no thickness across the simplex, the depth is that of the flat direction.
 //! 2. The origin may lie on a face, an edge or a corner, or slightly outside: distances are signed.
 //! 3. A face that contains the new corner in its plane counts as seen, so coplanar fans are
-//!    re-triangulated and no face without area grows over collinear corners. Faces without area that
-//!    rounding still makes are never chosen.
+//!    re-triangulated and no face without area grows over collinear corners. Faces without area
+//!    that rounding still makes are never chosen.
 //! 4. A horizon that is no closed loop (rounding again) ends the run with the bounds reached.
 //!
 //! Cost: one support search per corner, and a pass over some blocks of faces to find the nearest

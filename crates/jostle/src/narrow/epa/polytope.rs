@@ -96,8 +96,8 @@ pub(super) struct Block {
 impl Block {
     pub(super) const CHANGED: Block = Block { least: f64::INFINITY, face: 0, changed: true };
 
-    /// One pass with a branch that is hardly ever taken; minima in lanes and a search for their place
-    /// took some 5 % longer on large hulls.
+    /// One pass with a branch that is hardly ever taken; minima in lanes and a search for their
+    /// place took some 5 % longer on large hulls.
     pub(super) fn of(distances: &[f64], start: usize) -> Block {
         let mut block = Block { changed: false, ..Block::CHANGED };
         for (index, &distance) in distances.iter().enumerate() {
@@ -179,7 +179,8 @@ impl Polytope {
         if self.looks_along(last, bounds.normal) && self.way(self.links[last].corners).1 == 0b111 {
             return self.links[last].corners;
         }
-        // The recorded face may lie inside the grown polytope: it stands in only if there is no other.
+        // The recorded face may lie inside the grown polytope: it stands in only if there is no
+        // other.
         let mut best = (f64::INFINITY, bounds.corners);
         for face in 0..self.links.len() {
             if self.distances[face] > bounds.upper + limits.gap {

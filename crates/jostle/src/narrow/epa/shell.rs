@@ -1,7 +1,7 @@
 //! [`Shell`]: the polytope of one frame as the start of the next.
 //!
 //! Most of a polytope only proves that nothing else is nearer, and mostly with room to spare. So a
-//! face is not placed anew while its room lasts: if no point of the difference has moved by more
+//! face is not placed again while its room lasts: if no point of the difference has moved by more
 //! than `moved`, no face has come nearer to the origin by more than that. Faces keep the distance
 //! they are known to have, less all motion since; only where that falls below the depth, or a new
 //! corner is seen, is a face placed with the poses of this frame.
@@ -10,30 +10,31 @@
 //! winds round the origin and keeps a distance from it has the ball of that radius inside the
 //! difference, which is convex; the surface need not be. And it keeps winding round:
 //!
-//! 1. While the corners slide straight from their old places to their new ones, a face with room left
-//!    cannot pass the origin; one without is placed, and must have the origin on its inner side with
-//!    old and new corners alike, by its new normal. Then none of its points passes the origin either.
+//! 1. While the corners slide straight from their old places to their new ones, a face with room
+//!    left cannot pass the origin; one without is placed, and must have the origin on its inner
+//!    side with old and new corners alike, by its new normal. Then none of its points passes the
+//!    origin either.
 //! 2. A new corner replaces faces that see it by a cone. The tetrahedra between lie beyond planes
 //!    that have the origin on their inner side, so that they do not hold it.
 //!
 //! Where any of this fails the shell is given up, and the pair starts cold.
 //!
-//! A polytope that follows a motion gathers fine faces on its way, all of them near the depth; it is
-//! forgotten when it has half as many again as at its cold start.
+//! A polytope that follows a motion gathers fine faces on its way, all of them near the depth; it
+//! is forgotten when it has half as many again as at its cold start.
 //!
 //! Memory: sixteen bytes a face and eight a corner, eight hundred for a usual polytope, in pairs of
-//! overlapping polyhedra alone. Tried and lost, for hulls of 642 vertices: placing every face in every
-//! frame took 1.2 times as long at a motion of 1 % a frame and 1.4 times at 0.1 %; letting polytopes
-//! grow to 240 faces, 1.4 times; keeping a direction with each room, so that only motion along it
-//! counts, gained nothing.
+//! overlapping polyhedra alone. Tried and lost, for hulls of 642 vertices: placing every face in
+//! every frame took 1.2 times as long at a motion of 1 % a frame and 1.4 times at 0.1 %; letting
+//! polytopes grow to 240 faces, 1.4 times; keeping a direction with each room, so that only motion
+//! along it counts, gained nothing.
 
 use super::polytope::{BLOCK, Block, Limits, Links, Outcome, Polytope, State, plane};
 use crate::narrow::gjk::{Difference, End};
 use crate::narrow::simplex::Corner;
 use glam::DVec3;
 
-/// A polytope between two frames: vertices of both shapes for each corner; for each face its corners,
-/// its neighbours and its distance from the origin.
+/// A polytope between two frames: vertices of both shapes for each corner; for each face its
+/// corners, its neighbours and its distance from the origin.
 #[derive(Clone, Debug, Default)]
 pub struct Shell {
     corners: Vec<[u32; 2]>,
@@ -44,7 +45,7 @@ pub struct Shell {
     has_dead: bool,
     /// The face nearest to the origin.
     nearest: usize,
-    /// Most faces before it is cheaper to start anew.
+    /// Most faces before a cold start is cheaper.
     most_faces: usize,
 }
 
@@ -64,7 +65,7 @@ impl Shell {
         }
     }
 
-    /// Whether nothing is remembered.
+    /// Returns true if nothing is remembered.
     pub fn is_empty(&self) -> bool {
         self.links.is_empty()
     }
@@ -157,8 +158,8 @@ impl Polytope {
         }
     }
 
-    /// Places a stale face by the poses of this frame. `None` if the origin is not on its inner side
-    /// any more, or its corners are not to be found.
+    /// Places a stale face by the poses of this frame. `None` if the origin is not on its inner
+    /// side any more, or its corners are not to be found.
     #[inline]
     pub(super) fn refresh(&mut self, difference: &impl Difference, face: usize) -> Option<()> {
         let corners = self.links[face].corners;
@@ -176,7 +177,8 @@ impl Polytope {
         (distance > 0.0 && distance < f64::INFINITY).then_some(())
     }
 
-    /// Whether a placed face has the origin on its inner side with its corners' old places as well.
+    /// Returns true if a placed face has the origin on its inner side with its corners' old places
+    /// as well.
     fn kept_inside(
         &self,
         face: usize,

@@ -16,7 +16,7 @@ const EPSILON: f64 = 64.0 * f64::EPSILON;
 /// [`EPSILON`], so that no vertex is both needed by the surface and lost in a face.
 const MERGE: f64 = 4.0 * EPSILON;
 
-/// Vertices inside a merged face or edge are dropped and the rest is built anew; two rounds are
+/// Vertices inside a merged face or edge are dropped and the rest is built again; two rounds are
 /// usual, the bound only makes the end certain.
 const ROUNDS: usize = 8;
 

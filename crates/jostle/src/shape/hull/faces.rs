@@ -159,7 +159,7 @@ fn lost_vertices(
 /// How many vertices in a row a bent chain may lose; each is checked against the final line.
 const LONGEST_RUN: usize = 64;
 
-/// Loses what lies on the line between the ends of a chain; if it is not straight, then on the
+/// Loses what lies on the line between the endpoints of a chain; if it is not straight, then on the
 /// line from the last vertex that stayed to the next. The whole comes first because rounding can
 /// fold the border of two faces: along an edge it may go two steps forward and one back.
 fn thin(points: &[DVec3], chain: &[u32], tolerance: f64, lost: &mut [bool]) {
@@ -185,7 +185,7 @@ fn thin(points: &[DVec3], chain: &[u32], tolerance: f64, lost: &mut [bool]) {
     }
 }
 
-/// True where the point is within the tolerance of the segment.
+/// Returns true if the point is within the tolerance of the segment.
 fn near_line(point: DVec3, from: DVec3, to: DVec3, tolerance: f64) -> bool {
     let side = to - from;
     let square = side.length_squared();

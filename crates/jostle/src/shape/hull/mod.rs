@@ -34,12 +34,12 @@ pub struct HullEdge {
 }
 
 impl HullEdge {
-    /// Stands for a face where there is none.
+    /// Stands for no face.
     pub const NO_FACE: u32 = u32::MAX;
 }
 
 /// Lists of indices of different lengths in one array.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Lists {
     starts: Vec<u32>,
     items: Vec<u32>,
@@ -106,7 +106,23 @@ pub struct Hull {
     center: DVec3,
     radius: f64,
     largest: f64,
+    identity: u64,
     searcher: Searcher,
+    /// The points it was built from, if its vertices alone would give other faces.
+    #[cfg(feature = "serde")]
+    cloud: Option<Box<[DVec3]>>,
+}
+
+/// The points, unless their vertices alone give the same hull.
+#[cfg(feature = "serde")]
+fn needed_cloud(points: &[DVec3], built: &Shell) -> Option<Box<[DVec3]>> {
+    let vertices: Vec<DVec3> = built.vertices.iter().map(|&v| points[v as usize]).collect();
+    let again = shell(&vertices).ok()?;
+    let same = again.vertices.len() == vertices.len()
+        && again.triangles == built.triangles
+        && again.faces == built.faces
+        && again.dimension == built.dimension;
+    (!same).then(|| points.into())
 }
 
 impl Hull {
@@ -115,7 +131,15 @@ impl Hull {
     /// grid of points gives the eight corners of its box and not its rounding noise.
     pub fn new(points: &[DVec3]) -> Result<Hull, ShapeError> {
         let shell = shell(points)?;
-        Ok(Hull::from_shell(points, shell))
+        #[cfg(feature = "serde")]
+        let cloud = needed_cloud(points, &shell);
+        #[cfg_attr(not(feature = "serde"), expect(unused_mut))]
+        let mut hull = Hull::from_shell(points, shell);
+        #[cfg(feature = "serde")]
+        {
+            hull.cloud = cloud;
+        }
+        Ok(hull)
     }
 
     /// The hull as [`new`](Hull::new) gives it, always searched in one stated way.
@@ -147,7 +171,10 @@ impl Hull {
             center,
             radius: super::round_radius(reach),
             largest,
+            identity: super::next_identity(),
             searcher,
+            #[cfg(feature = "serde")]
+            cloud: None,
         }
     }
 
@@ -219,6 +246,23 @@ impl Hull {
     #[inline]
     pub fn bounding_radius(&self) -> f64 {
         self.radius
+    }
+
+    /// Points from which the same hull is built again.
+    #[cfg(feature = "serde")]
+    pub(super) fn source(&self) -> &[DVec3] {
+        self.cloud.as_deref().unwrap_or(&self.vertices)
+    }
+
+    /// The search it was told to use, if it is not the one that its size calls for.
+    #[cfg(feature = "serde")]
+    pub(super) fn forced_search(&self) -> Option<SupportSearch> {
+        self.searcher.forced(self.vertices.len())
+    }
+
+    /// What tells it from all others.
+    pub(super) fn identity(&self) -> u64 {
+        self.identity
     }
 
     /// The largest absolute coordinate of all vertices.

@@ -27,11 +27,11 @@
 //!    possible when products underflow) is left out, so the loop ends on any input.
 //!
 //! O(n log n) where points are spread like on a ball or in a box: a million in a cube take less
-//! than a second, a million on a sphere, all of them vertices, about half a minute. Clouds along a curve
-//! come near O(n²), since a point may see a large part of the hull: twenty thousand points of a
-//! helix take a second. Handing each point to the face it is furthest above instead of to the
-//! first was up to ten times slower there. Memory: 8 bytes a point beside the
-//! coordinates, about 110 bytes a face.
+//! than a second, a million on a sphere, all of them vertices, about half a minute. Clouds along a
+//! curve come near O(n²), since a point may see a large part of the hull: twenty thousand points of
+//! a helix take a second. Handing each point to the face it is furthest above instead of to the
+//! first was up to ten times slower there. Memory: 8 bytes a point in addition to the coordinates,
+//! about 110 bytes a face.
 
 use glam::DVec3;
 use robust::{Coord3D, orient3d};
@@ -39,7 +39,7 @@ use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
 
-/// So many points are added breadth first, so that the hull grows evenly; without that one rim
+/// This many points are added breadth first, so that the hull grows evenly; without that one rim
 /// of a cylinder is finished before the other has begun, and each point of the other then sees
 /// all of it. The rest is added depth first, which keeps to the cache: a million points on a
 /// sphere take half the time.
@@ -167,7 +167,7 @@ impl Builder<'_> {
         if self.round < BREADTH { self.pending.pop_front() } else { self.pending.pop_back() }
     }
 
-    /// Exact: true where the point lies strictly above the face.
+    /// Exact: returns true if the point lies strictly above the face.
     fn sees(&self, face: u32, point: u32) -> bool {
         let face = &self.faces[face as usize];
         let point = self.points[point as usize];
@@ -233,7 +233,7 @@ impl Builder<'_> {
         Some(point)
     }
 
-    /// True where the point is further than `epsilon` from every face it sees.
+    /// Returns true if the point is further than `epsilon` from every face it sees.
     fn is_far(&self, point: u32) -> bool {
         let at = self.points[point as usize];
         let near = |&face: &u32| self.distance(&self.faces[face as usize], at) <= self.epsilon;

@@ -34,7 +34,7 @@ impl Climber {
     pub(super) fn new(vertices: &[DVec3], dimension: u8) -> Climber {
         let largest = vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max);
         // Three products and two sums err by less than 1.5 units of the sum of the products'
-        // sizes. The vertices of a flat hull may also lie beside their plane by the tolerance
+        // sizes. The vertices of a flat hull may also lie off their plane by the tolerance
         // of its construction, 256 units.
         let units = if dimension == 2 { 1024.0 } else { 4.0 };
         Climber { tolerance: units * f64::EPSILON * largest, count: vertices.len() as u32 }

@@ -8,7 +8,7 @@
 //! vertices further out than the last one would have to be joined by a path of such vertices,
 //! which are no neighbours of each other. So each level costs a handful of dot products.
 //!
-//! Vertices are kept in the order of the levels, innermost first, with their coordinates beside
+//! Vertices are kept in the order of the levels, innermost first, with their coordinates next to
 //! them, so a level's vertices are a prefix and no map is needed. Rounding may lead a level
 //! astray; the climb that follows on the full hull corrects it. Building runs quickhull once per
 //! level and takes two to five times as long as the hull itself.
@@ -86,7 +86,7 @@ impl Hierarchy {
     }
 }
 
-/// The next hull inside, or nothing where this one is small enough or does not shrink.
+/// The next hull inside, or nothing if this one is small enough or does not shrink.
 fn shrink(points: &[DVec3], outer: &Level) -> Option<Level> {
     let count = outer.vertices.len();
     if count <= INNERMOST {

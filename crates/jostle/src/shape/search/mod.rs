@@ -3,8 +3,8 @@
 //! | way | idea | cost of a search |
 //! |---|---|---|
 //! | [`Scan`](SupportSearch::Scan) | all dot products, four at a time | n |
-//! | [`Climb`](SupportSearch::Climb) | from the last vertex to better neighbours | √n steps from afar, 1 nearby |
-//! | [`Artificial`](SupportSearch::Artificial) | climb, with a link to a vertex near the goal | constant |
+//! | [`Climb`](SupportSearch::Climb) | from the last vertex to better neighbours | √n steps, 1 nearby |
+//! | [`CubeMap`](SupportSearch::CubeMap) | climb from a vertex near the goal | constant |
 //! | [`Hierarchy`](SupportSearch::Hierarchy) | Dobkin and Kirkpatrick's nested hulls | log n |
 //!
 //! All four give the same vertex: the lowest index among those whose computed dot product is
@@ -17,7 +17,7 @@
 //! triangulated spheres; directions random, and turning by two degrees from search to search
 //! (`jostle-bench support-search`):
 //!
-//! | vertices | scan ns | climb | artificial | hierarchy |
+//! | vertices | scan ns | climb | cube map | hierarchy |
 //! |---|---|---|---|---|
 //! | 12 | 9, 9 | 5.21, 1.89 | 4.12, 2.50 | 3.58, 3.61 |
 //! | 42 | 23, 23 | 3.27, 0.84 | 1.78, 1.07 | 3.71, 3.54 |
@@ -28,36 +28,39 @@
 //! | 2562 | 991, 982 | 0.51, 0.03 | 0.05, 0.04 | 0.38, 0.29 |
 //! | 10242 | 4233, 4495 | 0.26, 0.01 | 0.02, 0.01 | 0.15, 0.10 |
 //!
-//! So small hulls are scanned and all others climb with artificial neighbours. The plain climb
+//! So small hulls are scanned and all others climb from a cube map. The plain climb
 //! is a fifth faster between near directions, but loses to the scan on random ones up to a
 //! thousand vertices, and a search does not know which it will be asked. The hierarchy beats the
 //! scan from a thousand vertices on and never the table: it looks at some hundred vertices one
 //! after the other, each choice waiting for the last. Both stay selectable with
 //! [`Hull::with_search`](super::Hull::with_search).
 
-mod artificial;
 mod climb;
+mod cube_map;
 mod hierarchy;
 mod scan;
 #[cfg(test)]
 mod tests;
 
 use super::hull::Lists;
-use artificial::DirectionTable;
 use climb::Climber;
+use cube_map::CubeMap;
 use glam::DVec3;
 use hierarchy::Hierarchy;
 use scan::Coordinates;
 
 /// A way to find the furthest vertex of a hull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum SupportSearch {
     /// Looks at every vertex.
     Scan,
     /// Climbs from the last vertex along edges.
     Climb,
-    /// Climbs from the last vertex or from the artificial neighbour for the direction.
-    Artificial,
+    /// Climbs from the last vertex or from the vertex that the cube map has for the direction.
+    CubeMap,
     /// Descends through nested hulls, then climbs.
     Hierarchy,
 }
@@ -67,14 +70,19 @@ impl SupportSearch {
     pub const ALL: [SupportSearch; 4] = [
         SupportSearch::Scan,
         SupportSearch::Climb,
-        SupportSearch::Artificial,
+        SupportSearch::CubeMap,
         SupportSearch::Hierarchy,
     ];
 }
 
-/// Hulls with at least this many vertices climb with artificial neighbours, smaller ones are
+/// Hulls with at least this many vertices climb from a cube map, smaller ones are
 /// scanned. At 72 the two are level, within a twentieth.
-const ARTIFICIAL_FROM: usize = 80;
+const CUBE_MAP_FROM: usize = 80;
+
+/// The search for a hull of this many vertices.
+fn natural(vertices: usize) -> SupportSearch {
+    if vertices >= CUBE_MAP_FROM { SupportSearch::CubeMap } else { SupportSearch::Scan }
+}
 
 /// The tables of a hull for its searches.
 #[derive(Clone, Debug)]
@@ -82,7 +90,7 @@ pub(super) struct Searcher {
     default: SupportSearch,
     coordinates: Coordinates,
     climber: Climber,
-    table: Option<DirectionTable>,
+    table: Option<CubeMap>,
     hierarchy: Option<Hierarchy>,
 }
 
@@ -95,10 +103,16 @@ impl Searcher {
             table: None,
             hierarchy: None,
         };
-        if vertices.len() >= ARTIFICIAL_FROM {
-            searcher.force(SupportSearch::Artificial, vertices, neighbours);
+        if natural(vertices.len()) == SupportSearch::CubeMap {
+            searcher.force(SupportSearch::CubeMap, vertices, neighbours);
         }
         searcher
+    }
+
+    /// The default, if it is not the one for this many vertices.
+    #[cfg(feature = "serde")]
+    pub(super) fn forced(&self, vertices: usize) -> Option<SupportSearch> {
+        Some(self.default).filter(|&search| search != natural(vertices))
     }
 
     /// Makes one way the default and builds its tables.
@@ -106,9 +120,9 @@ impl Searcher {
         self.default = search;
         match search {
             SupportSearch::Scan | SupportSearch::Climb => {}
-            SupportSearch::Artificial => {
+            SupportSearch::CubeMap => {
                 let find = |direction, hint| self.climb(vertices, neighbours, direction, hint);
-                self.table = Some(DirectionTable::new(vertices.len(), find));
+                self.table = Some(CubeMap::new(vertices.len(), find));
             }
             SupportSearch::Hierarchy => {
                 self.hierarchy = Some(Hierarchy::new(vertices, neighbours));
@@ -138,7 +152,7 @@ impl Searcher {
     ) -> u32 {
         match (search, &self.table, &self.hierarchy) {
             (SupportSearch::Climb, _, _) => self.climb(vertices, neighbours, direction, hint),
-            (SupportSearch::Artificial, Some(table), _) => {
+            (SupportSearch::CubeMap, Some(table), _) => {
                 let start = table.start(vertices, direction, hint);
                 self.climb(vertices, neighbours, direction, start)
             }

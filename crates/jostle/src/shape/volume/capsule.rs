@@ -57,14 +57,14 @@ impl BoundingCapsule {
         BoundingCapsule { ends, radius: self.radius + slack(size, place) }
     }
 
-    /// True where the closed capsules share a point.
+    /// Returns true if the closed capsules share a point.
     #[inline]
     pub fn overlaps(&self, other: &BoundingCapsule) -> bool {
         let reach = self.radius + other.radius;
         segments_distance_squared(self.ends, other.ends) <= reach * reach
     }
 
-    /// True where the point lies in the closed capsule.
+    /// Returns true if the point lies in the closed capsule.
     pub fn contains(&self, point: DVec3) -> bool {
         point_distance_squared(point, self.ends).sqrt() <= self.radius
     }
@@ -100,7 +100,7 @@ fn around_ellipsoid(radii: DVec3) -> BoundingCapsule {
     BoundingCapsule { ends: [-end, end], radius }
 }
 
-/// The capsule around the ends, grown by the largest radius.
+/// The capsule around the endpoints, grown by the largest radius.
 fn around_capsules(capsules: &[BoundingCapsule]) -> BoundingCapsule {
     let ends: Vec<DVec3> = capsules.iter().flat_map(|capsule| capsule.ends).collect();
     let thickest = capsules.iter().map(|capsule| capsule.radius).fold(0.0, f64::max);

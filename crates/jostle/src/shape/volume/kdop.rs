@@ -17,7 +17,7 @@ pub enum KdopKind {
 }
 
 impl KdopKind {
-    /// Whether a volume of this kind has the slab.
+    /// Returns true if a volume of this kind has the slab.
     fn has(self, slab: usize) -> bool {
         match self {
             KdopKind::Fourteen => slab < 7,
@@ -113,7 +113,7 @@ impl Kdop {
         })
     }
 
-    /// True where the point lies in every closed slab.
+    /// Returns true if the point lies in every closed slab.
     pub fn contains(&self, point: DVec3) -> bool {
         self.slabs().all(|(direction, low, high)| {
             let height = point.dot(direction);

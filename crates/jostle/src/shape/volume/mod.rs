@@ -5,7 +5,7 @@
 //! | [`BoundingSphere`] | 4 | one distance | round things; turning costs nothing |
 //! | [`BoundingCapsule`] | 7 | distance of two segments | long things |
 //! | [`Obb`] | 15 | up to 15 axes | boxes and flat things at any angle |
-//! | [`Kdop`] | 14, 18 or 26 | that many comparisons | anything, where poses change seldom |
+//! | [`Kdop`] | 14, 18 or 26 | that many comparisons | anything whose pose changes seldom |
 //!
 //! The broad phase's own volume is the axis-aligned box, [`Aabb`](crate::Aabb). All volumes are
 //! closed, hold their contents in spite of rounding (they are grown by `SLACK` of the size and

@@ -76,7 +76,7 @@ impl Obb {
         })
     }
 
-    /// True where the point lies in the closed box.
+    /// Returns true if the point lies in the closed box.
     pub fn contains(&self, point: DVec3) -> bool {
         let local = self.axes.transpose() * (point - self.center);
         local.abs().cmple(self.half_extents).all()
@@ -103,7 +103,7 @@ impl Obb {
     }
 }
 
-/// True where an axis across axis `i` of the first box and some axis of the second separates.
+/// Returns true if an axis across axis `i` of the first box and some axis of the second separates.
 fn crossed(
     apart: DVec3,
     mine: DVec3,

@@ -37,14 +37,14 @@ impl BoundingSphere {
         Ok(if grown.radius < boxed.radius { grown } else { boxed })
     }
 
-    /// True where the closed spheres share a point.
+    /// Returns true if the closed spheres share a point.
     #[inline]
     pub fn overlaps(&self, other: &BoundingSphere) -> bool {
         let reach = self.radius + other.radius;
         self.center.distance_squared(other.center) <= reach * reach
     }
 
-    /// True where the point lies in the closed sphere.
+    /// Returns true if the point lies in the closed sphere.
     pub fn contains(&self, point: DVec3) -> bool {
         self.center.distance(point) <= self.radius
     }

@@ -89,8 +89,8 @@ proptest! {
     }
 }
 
-/// Whether two boxes overlap, by alternating projection: slow, but it shares nothing with the
-/// test. Nothing where it has not converged: neither a common point nor a separating plane.
+/// Decides if two boxes overlap, by alternating projection: slow, but it shares nothing with the
+/// test. Nothing if it has not converged: neither a common point nor a separating plane.
 fn boxes_overlap(a: &Obb, b: &Obb) -> Option<bool> {
     let project = |obb: &Obb, point: DVec3| {
         let local = obb.axes.transpose() * (point - obb.center);

@@ -1,0 +1,144 @@
+//! Shapes and poses as foreign data: everything that comes in is checked as if a caller had made
+//! it, and what went out comes back with the same bits.
+//!
+//! A shape is `{"sphere": {"radius": 1}}` and so on, with the names and fields of the command's
+//! files. A hull is written as points from which the same hull is built again: its vertices, or
+//! the cloud it was made from if they alone would give other faces.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{Compound, Hull, Pose, Shape, SupportSearch};
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Foreign {
+    Sphere {
+        radius: f64,
+    },
+    Box {
+        half_extents: DVec3,
+    },
+    Capsule {
+        radius: f64,
+        half_height: f64,
+    },
+    Cylinder {
+        radius: f64,
+        half_height: f64,
+    },
+    Cone {
+        radius: f64,
+        half_height: f64,
+    },
+    Ellipsoid {
+        radii: DVec3,
+    },
+    Triangle {
+        points: [DVec3; 3],
+    },
+    Hull {
+        points: Vec<DVec3>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        search: Option<SupportSearch>,
+    },
+    HalfSpace {
+        normal: DVec3,
+        offset: f64,
+    },
+    Compound {
+        pieces: Vec<ForeignPiece>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ForeignPiece {
+    shape: Shape,
+    pose: Pose,
+}
+
+impl From<&Shape> for Foreign {
+    fn from(shape: &Shape) -> Foreign {
+        match *shape {
+            Shape::Sphere { radius } => Foreign::Sphere { radius },
+            Shape::Box { half_extents } => Foreign::Box { half_extents },
+            Shape::Capsule { radius, half_height } => Foreign::Capsule { radius, half_height },
+            Shape::Cylinder { radius, half_height } => Foreign::Cylinder { radius, half_height },
+            Shape::Cone { radius, half_height } => Foreign::Cone { radius, half_height },
+            Shape::Ellipsoid { radii } => Foreign::Ellipsoid { radii },
+            Shape::Triangle { points } => Foreign::Triangle { points },
+            Shape::Hull(ref hull) => {
+                Foreign::Hull { points: hull.source().to_vec(), search: hull.forced_search() }
+            }
+            Shape::HalfSpace { normal, offset } => Foreign::HalfSpace { normal, offset },
+            Shape::Compound(ref compound) => {
+                let pieces = compound.pieces().iter();
+                let pieces = pieces
+                    .map(|piece| ForeignPiece { shape: piece.shape.clone(), pose: piece.pose });
+                Foreign::Compound { pieces: pieces.collect() }
+            }
+        }
+    }
+}
+
+impl Foreign {
+    fn shape(self) -> Result<Shape, super::ShapeError> {
+        let shape = match self {
+            Foreign::Sphere { radius } => Shape::Sphere { radius },
+            Foreign::Box { half_extents } => Shape::Box { half_extents },
+            Foreign::Capsule { radius, half_height } => Shape::Capsule { radius, half_height },
+            Foreign::Cylinder { radius, half_height } => Shape::Cylinder { radius, half_height },
+            Foreign::Cone { radius, half_height } => Shape::Cone { radius, half_height },
+            Foreign::Ellipsoid { radii } => Shape::Ellipsoid { radii },
+            Foreign::Triangle { points } => Shape::Triangle { points },
+            Foreign::Hull { points, search: None } => Shape::Hull(Arc::new(Hull::new(&points)?)),
+            Foreign::Hull { points, search: Some(search) } => {
+                Shape::Hull(Arc::new(Hull::with_search(&points, search)?))
+            }
+            // Not made by its constructor, which would divide by the length again.
+            Foreign::HalfSpace { normal, offset } => Shape::HalfSpace { normal, offset },
+            Foreign::Compound { pieces } => {
+                let pieces = pieces.into_iter().map(|piece| (piece.shape, piece.pose)).collect();
+                Shape::Compound(Arc::new(Compound::new(pieces)?))
+            }
+        };
+        shape.check()?;
+        Ok(shape)
+    }
+}
+
+impl Serialize for Shape {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Foreign::from(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Shape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
+        Foreign::deserialize(deserializer)?.shape().map_err(de::Error::custom)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ForeignPose {
+    rotation: DQuat,
+    translation: DVec3,
+}
+
+impl Serialize for Pose {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ForeignPose { rotation: self.rotation(), translation: self.translation() }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pose {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pose, D::Error> {
+        let ForeignPose { rotation, translation } = ForeignPose::deserialize(deserializer)?;
+        Pose::restored(rotation, translation).map_err(de::Error::custom)
+    }
+}
