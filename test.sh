@@ -48,6 +48,13 @@ need_target() {
   return $cannot
 }
 
+need_toolchain() {
+  rustup toolchain install "$1" --profile minimal >/dev/null 2>&1 && return
+  cargo "+$1" --version >/dev/null 2>&1 && return
+  reason="'rustup toolchain install $1' failed"
+  return $cannot
+}
+
 need_command() { # command, Debian package
   command -v "$1" >/dev/null && return
   if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
@@ -81,6 +88,13 @@ on_aarch64() { # arguments of cargo test
 aarch64() {
   need_target aarch64-unknown-linux-musl && need_command qemu-aarch64 qemu-user || return
   on_aarch64 -p jostle --lib -- simd:: ds:: aabb:: && on_aarch64 -p jostle-testkit --test golden
+}
+
+lowest_rust() {
+  local version
+  version=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' crates/jostle/Cargo.toml)
+  need_toolchain "$version" || return
+  cargo "+$version" check --locked -p jostle --lib --all-features
 }
 
 wasm() { # flags for rustc, folder under target/
@@ -119,6 +133,7 @@ step "tests on i686" i686
 step "tests on aarch64" aarch64
 step "scenes on wasm32" wasm32
 step "packages" packages
+step "lowest Rust version" lowest_rust
 step "soak" cargo run --locked --quiet -p jostle-testkit --bin soak -- --seconds 20 --seed 1
 step "the main job" demo
 
