@@ -1,11 +1,12 @@
 //! The paper's division of `bidim-sap` passes the suite as the default one does.
 
-use jostle::broad::bidim_sap::{BidimOptions, BidimSap, Division};
+use jostle::broad::bidim_sap::{BidimSap, BidimSapOptions, Division};
 use jostle::{BroadPhase, Workers};
 use jostle_testkit::suite;
 
 fn trees(workers: &Workers) -> Box<dyn BroadPhase> {
-    let options = BidimOptions { division: Division::Trees, partitions: 5, ..Default::default() };
+    let options =
+        BidimSapOptions { division: Division::Trees, partitions: 5, ..Default::default() };
     Box::new(BidimSap::with_options(workers, options))
 }
 

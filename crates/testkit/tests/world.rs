@@ -18,7 +18,7 @@ use proptest::prelude::*;
 /// every tenth step takes most of the time.
 const BODIES: usize = 256;
 const STEPS: u64 = 300;
-/// Every so many steps all pairs are asked one by one.
+/// All pairs are asked one by one in every step whose number this divides.
 const ORACLE: u64 = 10;
 
 fn at(x: f64, y: f64, z: f64) -> Pose {

@@ -8,7 +8,7 @@
 //! to finding all pairs from scratch, except in the first step, which is nothing else.
 
 use jostle::broad::sap::{Sap, SapOptions};
-use jostle::broad::simd_sap::{Retest, SimdSap};
+use jostle::broad::simd_sap::{Retest, SimdSap, SimdSapOptions};
 use jostle::{Boxes, BroadPhase, Workers};
 use jostle_scenes::{SceneSpec, Sorted};
 
@@ -89,7 +89,10 @@ impl Times {
 
 fn build(way: &str) -> Result<(Box<dyn BroadPhase>, Workers), Failure> {
     let workers = if way == THREE { Workers::new(3)? } else { Workers::one() };
-    let simd = |retest| Box::new(SimdSap::with_retest(&workers, retest).may_rebuild(false));
+    let simd = |retest| {
+        let options = SimdSapOptions { retest, may_rebuild: false };
+        Box::new(SimdSap::with_options(&workers, options))
+    };
     let broad: Box<dyn BroadPhase> = match way {
         SAP => {
             let options = SapOptions { may_rebuild: false, ..SapOptions::default() };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
-use jostle::broad::hash_grid::{CellHash, Cells, HashGrid, Options};
+use jostle::broad::hash_grid::{CellHash, Cells, HashGrid, HashGridOptions};
 use jostle::{Aabb, Boxes, Workers, available_threads};
 use jostle_scenes::{SceneSpec, Sorted, median};
 
@@ -389,7 +389,8 @@ fn hashing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut shared = Vec::new();
     for (name, hash) in [("mixed", CellHash::Mixed), ("sum", CellHash::Sum)] {
         let spread = spread_of(hash, &cells, buckets);
-        let [ms, tests] = drive(lab, &spec, Options { hash, ..Options::default() })?;
+        let [ms, tests] =
+            drive(lab, &spec, HashGridOptions { hash, ..HashGridOptions::default() })?;
         shared.push((spread, ms, tests));
         let counts = spread.map(|count| format!("{count:.2}"));
         let mut row = vec![name.to_owned(), n.to_string(), buckets.to_string()];
@@ -441,7 +442,7 @@ fn hashing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 /// Median milliseconds and mean tests of a grid over a scene.
-fn drive(lab: &Lab, spec: &SceneSpec, options: Options) -> Result<[f64; 2], Failure> {
+fn drive(lab: &Lab, spec: &SceneSpec, options: HashGridOptions) -> Result<[f64; 2], Failure> {
     let workers = Workers::one();
     let mut feed = Feed::scene(spec, lab.pick(4, 8))?;
     let mut boxes = Boxes::new();
@@ -514,7 +515,7 @@ fn levels(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 fn level_row(lab: &Lab, scene: &str, decades: f64, spec: &SceneSpec) -> Result<LevelRow, Failure> {
-    let options = |cells| Options { cells, ..Options::default() };
+    let options = |cells| HashGridOptions { cells, ..HashGridOptions::default() };
     let turned = |[ms, tests]: [f64; 2]| [tests, ms];
     let mut boxes = Boxes::new();
     Feed::scene(spec, 1)?.advance(&mut boxes)?;

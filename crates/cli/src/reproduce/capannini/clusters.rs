@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jostle::broad::bidim_sap::{AxisRule, BidimOptions};
+use jostle::broad::bidim_sap::{AxisRule, BidimSapOptions};
 use jostle::{Axis as World, available_threads};
 use jostle_scenes::{SceneSpec, median};
 
@@ -23,7 +23,7 @@ pub fn ball(lab: &mut Lab) -> Result<Claim, Failure> {
     let mut runners = vec![
         Runner::new("paper, sequential", trees(1, AxisRule::Adaptive), 1)?,
         Runner::new("paper, all threads", trees(PARTITIONS, AxisRule::Adaptive), threads)?,
-        Runner::new("strips, all threads", BidimOptions::default(), threads)?,
+        Runner::new("strips, all threads", BidimSapOptions::default(), threads)?,
     ];
     let arrival = frames as f64 / 5.0;
     let course = Course {
@@ -63,7 +63,7 @@ pub fn plane(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         let mut runners = vec![
             Runner::new("axes fixed", fixed, threads)?,
             Runner::new("axes exchanged", trees(PARTITIONS, AxisRule::Adaptive), threads)?,
-            Runner::new("strips", BidimOptions::default(), threads)?,
+            Runner::new("strips", BidimSapOptions::default(), threads)?,
         ];
         let frames = lab.pick(100, 500);
         let scene = SceneSpec::new("plane", side * side, 1)

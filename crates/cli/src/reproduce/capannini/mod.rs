@@ -5,7 +5,7 @@
 //! parallel one, and next to it the strips that `bidim-sap` uses by default. Balance, dispersion
 //! and tests are counted, so they are the same on every machine; times are of this one.
 
-use jostle::broad::bidim_sap::{AxisRule, BidimOptions, Division};
+use jostle::broad::bidim_sap::{AxisRule, BidimSapOptions, Division};
 
 use super::{Claim, Experiment, Lab};
 use crate::support::failure::Failure;
@@ -35,8 +35,8 @@ fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 /// The paper's division with a number of partitions.
-fn trees(partitions: usize, axes: AxisRule) -> BidimOptions {
-    BidimOptions { division: Division::Trees, axes, partitions }
+fn trees(partitions: usize, axes: AxisRule) -> BidimSapOptions {
+    BidimSapOptions { division: Division::Trees, axes, partitions }
 }
 
 fn greatest(values: impl Iterator<Item = f64>) -> f64 {

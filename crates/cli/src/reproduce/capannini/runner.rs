@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use jostle::broad::bidim_sap::{BidimOptions, BidimSap};
+use jostle::broad::bidim_sap::{BidimSap, BidimSapOptions};
 use jostle::{Boxes, BroadPhase, Filter, PairBuffer, Workers};
 use jostle_scenes::{Scene, SceneSpec, median};
 
@@ -40,7 +40,7 @@ impl Runner {
     /// A runner with threads of its own.
     pub fn new(
         name: &'static str,
-        options: BidimOptions,
+        options: BidimSapOptions,
         threads: usize,
     ) -> Result<Runner, Failure> {
         let workers = Workers::new(threads).map_err(Failure::input)?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jostle::available_threads;
-use jostle::broad::bidim_sap::{AxisRule, BidimOptions};
+use jostle::broad::bidim_sap::{AxisRule, BidimSapOptions};
 use jostle_scenes::SceneSpec;
 
 use super::runner::{Course, Runner};
@@ -70,7 +70,7 @@ pub fn stages(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 
 fn measure(lab: &Lab, n: usize, density: f64) -> Result<Cell, Failure> {
     let threads = available_threads();
-    let strips = BidimOptions::default();
+    let strips = BidimSapOptions::default();
     let mut runners = vec![
         Runner::new(SEQUENTIAL, trees(1, AxisRule::Adaptive), 1)?,
         Runner::new(PARALLEL, trees(PARTITIONS, AxisRule::Adaptive), threads)?,

@@ -31,16 +31,17 @@ impl Contender {
 /// them, they find all pairs from scratch with a grid sweep if that is cheaper, which would hide
 /// what is compared here.
 pub mod persistent {
-    use jostle::broad::grid_sap::{GridOptions, GridSap, GridSegmentedSap};
+    use jostle::broad::grid_sap::{GridSap, GridSapOptions, GridSegmentedSap};
     use jostle::broad::sap::{Sap, SapOptions};
-    use jostle::broad::segmented_sap::{SegmentedOptions, SegmentedSap};
+    use jostle::broad::segmented_sap::{SegmentedSap, SegmentedSapOptions};
 
     use super::{Contender, Workers};
 
     /// Batch insertion and removal, then segmented lists, in one cell.
     pub fn single() -> Vec<Contender> {
         let batch = SapOptions { may_rebuild: false, ..SapOptions::default() };
-        let segmented = SegmentedOptions { may_rebuild: false, ..SegmentedOptions::default() };
+        let segmented =
+            SegmentedSapOptions { may_rebuild: false, ..SegmentedSapOptions::default() };
         vec![
             Contender::new("sap", Sap::with_options(&Workers::one(), batch)),
             Contender::new("segmented-sap", SegmentedSap::with_options(&Workers::one(), segmented)),
@@ -49,7 +50,7 @@ pub mod persistent {
 
     /// The same in the cells of a grid.
     pub fn cells() -> Vec<Contender> {
-        let options = GridOptions { may_rebuild: false, ..GridOptions::default() };
+        let options = GridSapOptions { may_rebuild: false, ..GridSapOptions::default() };
         vec![
             Contender::new("grid-sap", GridSap::with_options(&Workers::one(), options)),
             Contender::new(

@@ -2,7 +2,7 @@
 //! piece and subdivided.
 
 use jostle::Workers;
-use jostle::broad::grid_sap::{GridOptions, GridSegmentedSap};
+use jostle::broad::grid_sap::{GridSapOptions, GridSegmentedSap};
 use jostle::broad::sap::{Sap, SapOptions};
 
 use super::super::{Claim, Lab, Verdict, power_law};
@@ -20,7 +20,7 @@ pub fn swaps(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     for n in sizes {
         // Swaps are made whatever they cost.
         let sap = SapOptions { may_rebuild: false, ..SapOptions::default() };
-        let grid = GridOptions { may_rebuild: false, ..GridOptions::default() };
+        let grid = GridSapOptions { may_rebuild: false, ..GridSapOptions::default() };
         let workers = Workers::one();
         let contenders = vec![
             Contender::new("one sweep and prune", Sap::with_options(&workers, sap)),

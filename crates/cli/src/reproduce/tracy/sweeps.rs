@@ -1,9 +1,9 @@
 //! What the paper chose by measuring: the size of chunks, the size of cells, and which sort.
 
 use jostle::Workers;
-use jostle::broad::grid_sap::{GridOptions, GridSegmentedSap};
+use jostle::broad::grid_sap::{GridSapOptions, GridSegmentedSap};
 use jostle::broad::sap::Sort;
-use jostle::broad::segmented_sap::{SegmentedOptions, SegmentedSap};
+use jostle::broad::segmented_sap::{SegmentedSap, SegmentedSapOptions};
 
 use super::super::{Claim, Lab, Verdict};
 use super::contest::{Contender, Outcome, Table, contest};
@@ -37,10 +37,10 @@ fn settings(sizes: &[usize], outcomes: &[Outcome]) -> Vec<(f64, f64)> {
 pub fn chunks(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes = lab.pick(vec![8, 32, 128], vec![8, 16, 32, 64, 128, 256, 512]);
     let contender = |&size: &usize| {
-        let options = SegmentedOptions {
+        let options = SegmentedSapOptions {
             chunk: Some(size),
             may_rebuild: false,
-            ..SegmentedOptions::default()
+            ..SegmentedSapOptions::default()
         };
         Contender::new(size.to_string(), SegmentedSap::with_options(&Workers::one(), options))
     };
@@ -70,8 +70,11 @@ pub fn cells(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let n = lab.pick(10_000, 100_000);
     let sizes = lab.pick(vec![75, 300, 1200], vec![20, 40, 75, 150, 300, 600, 1200, 2400]);
     let contender = |&size: &usize| {
-        let options =
-            GridOptions { boxes_per_cell: size, may_rebuild: false, ..GridOptions::default() };
+        let options = GridSapOptions {
+            boxes_per_cell: size,
+            may_rebuild: false,
+            ..GridSapOptions::default()
+        };
         Contender::new(size.to_string(), GridSegmentedSap::with_options(&Workers::one(), options))
     };
     let contenders = sizes.iter().map(contender).collect();
@@ -102,7 +105,7 @@ pub fn sorts(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     for share in lab.pick(vec![0.1, 1.0], vec![0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0]) {
         let contender = |name: &str, sort| {
             // Whatever it costs: finding all pairs from scratch would hide the sorts.
-            let options = SegmentedOptions { sort, may_rebuild: false, chunk: None };
+            let options = SegmentedSapOptions { sort, may_rebuild: false, chunk: None };
             Contender::new(name, SegmentedSap::with_options(&Workers::one(), options))
         };
         let rivals =

@@ -96,7 +96,7 @@ pub enum AxisRule {
 
 /// How a [`BidimSap`] works; the default is the fastest. The pairs found are always the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct BidimOptions {
+pub struct BidimSapOptions {
     /// How the work is divided.
     pub division: Division,
     /// Which axes are swept.
@@ -109,7 +109,7 @@ pub struct BidimOptions {
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct BidimSap {
-    options: BidimOptions,
+    options: BidimSapOptions,
     workers: Workers,
     sampler: Sampler,
     axes: Option<Axes>,
@@ -122,14 +122,14 @@ pub struct BidimSap {
 impl BidimSap {
     /// A new instance that runs on `workers`.
     pub fn new(workers: &Workers) -> BidimSap {
-        BidimSap::with_options(workers, BidimOptions::default())
+        BidimSap::with_options(workers, BidimSapOptions::default())
     }
 
     /// A new instance with these options.
     ///
     /// # Panics
     /// If the two axes of [`AxisRule::Fixed`] are the same.
-    pub fn with_options(workers: &Workers, options: BidimOptions) -> BidimSap {
+    pub fn with_options(workers: &Workers, options: BidimSapOptions) -> BidimSap {
         if let AxisRule::Fixed(primary, secondary) = options.axes {
             assert!(primary != secondary, "the {primary} axis cannot be swept twice");
         }

@@ -9,19 +9,19 @@ use crate::id::BoxId;
 use crate::pair::Pair;
 use proptest::prelude::*;
 
-fn options() -> Vec<BidimOptions> {
+fn options() -> Vec<BidimSapOptions> {
     let mut all = Vec::new();
     for division in [Division::Strips, Division::Trees] {
         for partitions in [0, 1, 5, 40] {
             for axes in [AxisRule::Adaptive, AxisRule::Fixed(Axis::Z, Axis::X)] {
-                all.push(BidimOptions { division, axes, partitions });
+                all.push(BidimSapOptions { division, axes, partitions });
             }
         }
     }
     all
 }
 
-fn detector(options: BidimOptions, threads: usize) -> Detector {
+fn detector(options: BidimSapOptions, threads: usize) -> Detector {
     let workers = Workers::new(threads).unwrap();
     let broad = Box::new(BidimSap::with_options(&workers, options));
     Detector::with_broad_phase(broad, workers)
@@ -125,7 +125,7 @@ fn filters_act_inside_the_sweep() {
 
 #[test]
 fn still_boxes_cost_no_tests_among_themselves() {
-    let mut detector = detector(BidimOptions::default(), 1);
+    let mut detector = detector(BidimSapOptions::default(), 1);
     let aabbs = vec![Aabb::new([0.0; 3], [1.0; 3]); 5000];
     detector.boxes_mut().insert_all(&aabbs, Filter::STILL).unwrap();
     detector.step().unwrap();
@@ -140,7 +140,7 @@ fn pairs_come_in_the_same_order_for_every_number_of_threads() {
             let mut boxes = Boxes::new();
             boxes.insert_all(&aabbs, Filter::ALL).unwrap();
             let workers = Workers::new(threads).unwrap();
-            let options = BidimOptions { division, ..BidimOptions::default() };
+            let options = BidimSapOptions { division, ..BidimSapOptions::default() };
             let mut found = PairBuffer::new();
             BidimSap::with_options(&workers, options).update(&boxes, &mut found).unwrap();
             found.iter().collect::<Vec<Pair>>()
@@ -182,7 +182,7 @@ fn large_boxes_do_not_multiply_memory() {
         .collect();
     boxes.insert_all(&aabbs, Filter::ALL).unwrap();
     let axes = AxisRule::Fixed(Axis::X, Axis::Y);
-    let options = BidimOptions { partitions: 1000, axes, ..BidimOptions::default() };
+    let options = BidimSapOptions { partitions: 1000, axes, ..BidimSapOptions::default() };
     let mut broad = BidimSap::with_options(&Workers::one(), options);
     broad.update(&boxes, &mut PairBuffer::new()).unwrap();
     let stats = broad.stats();
@@ -203,7 +203,7 @@ fn a_heavy_strip_is_swept_by_all_threads() {
         let mut boxes = Boxes::new();
         boxes.insert_all(&aabbs, Filter::ALL).unwrap();
         let axes = AxisRule::Fixed(Axis::X, Axis::Y);
-        let options = BidimOptions { axes, ..BidimOptions::default() };
+        let options = BidimSapOptions { axes, ..BidimSapOptions::default() };
         let mut broad = BidimSap::with_options(&Workers::new(threads).unwrap(), options);
         let mut found = PairBuffer::new();
         broad.update(&boxes, &mut found).unwrap();
@@ -218,7 +218,7 @@ fn a_heavy_strip_is_swept_by_all_threads() {
 
 #[test]
 fn nothing_changed_costs_nothing() {
-    let mut detector = detector(BidimOptions::default(), 1);
+    let mut detector = detector(BidimSapOptions::default(), 1);
     detector.boxes_mut().insert_all(&cloud(1000, 0.1, [1.0; 3], 9), Filter::ALL).unwrap();
     let began = detector.step().unwrap().began.len();
     assert!(began > 100 && detector.stats().tests > 0);
@@ -231,7 +231,7 @@ fn nothing_changed_costs_nothing() {
 fn clustering_on_an_axis_switches_it() {
     for division in [Division::Strips, Division::Trees] {
         let workers = Workers::one();
-        let options = BidimOptions { division, ..BidimOptions::default() };
+        let options = BidimSapOptions { division, ..BidimSapOptions::default() };
         let mut broad = BidimSap::with_options(&workers, options);
         let mut boxes = Boxes::new();
         let start = cloud(5000, 0.02, [1.0; 3], 77);
@@ -314,7 +314,7 @@ proptest! {
         partitions in 0usize..6,
         threads in 1usize..4,
     ) {
-        let options = BidimOptions { division, partitions, ..BidimOptions::default() };
+        let options = BidimSapOptions { division, partitions, ..BidimSapOptions::default() };
         let mut one = detector(options, threads);
         let mut oracle = Detector::new(Algorithm::BruteForce);
         let mut live: Vec<BoxId> = Vec::new();

@@ -10,7 +10,7 @@ use crate::pair::PairBuffer;
 use crate::par::Workers;
 use crate::stats::Stats;
 
-use super::GridOptions;
+use super::GridSapOptions;
 use super::band::{BANDS, Band, BandStep, MIGRATION_WORK};
 use super::cell::{CellLists, CellScratch};
 use super::giants::Giants;
@@ -23,7 +23,7 @@ const ROUTE_WORK: u64 = 10;
 /// The cells, and what is needed to follow changes in them.
 #[derive(Clone, Debug)]
 pub(super) struct GridFollow<L> {
-    options: GridOptions,
+    options: GridSapOptions,
     workers: Workers,
     plan: GridPlan,
     bands: Vec<Band<L>>,
@@ -39,7 +39,7 @@ pub(super) struct GridFollow<L> {
 }
 
 impl<L: CellLists> GridFollow<L> {
-    pub(super) fn new(workers: &Workers, options: GridOptions) -> GridFollow<L> {
+    pub(super) fn new(workers: &Workers, options: GridSapOptions) -> GridFollow<L> {
         GridFollow {
             options,
             workers: workers.clone(),

@@ -57,7 +57,7 @@ use follow::GridFollow;
 
 /// How a grid works; the defaults are what measured best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GridOptions {
+pub struct GridSapOptions {
     /// Boxes in a cell on average. Between 75 and 300 nothing differs by more than noise; 20 and
     /// 1200 cost a quarter more. Large cells take less memory.
     pub boxes_per_cell: usize,
@@ -69,9 +69,9 @@ pub struct GridOptions {
     pub may_rebuild: bool,
 }
 
-impl Default for GridOptions {
-    fn default() -> GridOptions {
-        GridOptions { boxes_per_cell: 300, sort: Sort::Auto, chunk: None, may_rebuild: true }
+impl Default for GridSapOptions {
+    fn default() -> GridSapOptions {
+        GridSapOptions { boxes_per_cell: 300, sort: Sort::Auto, chunk: None, may_rebuild: true }
     }
 }
 
@@ -88,11 +88,11 @@ macro_rules! grid_of {
         impl $type {
             /// A new instance whose cells run on `workers`.
             pub fn new(workers: &Workers) -> $type {
-                $type::with_options(workers, GridOptions::default())
+                $type::with_options(workers, GridSapOptions::default())
             }
 
             /// A new instance with these options.
-            pub fn with_options(workers: &Workers, options: GridOptions) -> $type {
+            pub fn with_options(workers: &Workers, options: GridSapOptions) -> $type {
                 let cells = GridFollow::new(workers, options);
                 $type { driver: Persistent::new(workers, cells, options.may_rebuild) }
             }

@@ -6,10 +6,10 @@ use crate::broad::persistent::history::follow_history;
 use crate::filter::Filter;
 use crate::pair::PairBuffer;
 
-fn histories<G: BroadPhase>(build: impl Fn(GridOptions) -> G) {
+fn histories<G: BroadPhase>(build: impl Fn(GridSapOptions) -> G) {
     for sort in [Sort::Auto, Sort::Local, Sort::Global] {
         for (boxes_per_cell, may_rebuild) in [(2, false), (5, true), (300, false)] {
-            let options = GridOptions { boxes_per_cell, sort, chunk: Some(5), may_rebuild };
+            let options = GridSapOptions { boxes_per_cell, sort, chunk: Some(5), may_rebuild };
             let (mut events, mut deltas) = (0, 0);
             for seed in 0..40 {
                 let mut grid = build(options);
@@ -38,7 +38,8 @@ fn histories_with_segmented_cells_agree_with_testing_all_pairs() {
 /// finding all pairs.
 #[test]
 fn the_grid_grows_with_the_boxes() {
-    let options = GridOptions { boxes_per_cell: 10, may_rebuild: false, ..GridOptions::default() };
+    let options =
+        GridSapOptions { boxes_per_cell: 10, may_rebuild: false, ..GridSapOptions::default() };
     let mut grid = GridSegmentedSap::with_options(&Workers::one(), options);
     let place = |k: usize| {
         let at = [k % 13, k / 13 % 13, k / 169 % 13].map(|cell| cell as f32 * 3.0);

@@ -81,7 +81,7 @@ pub use tune::Cells;
 
 /// How the grid works; anything but the defaults is for experiments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Options {
+pub struct HashGridOptions {
     /// Which cell sizes there are.
     pub cells: Cells,
     /// How cells are hashed to buckets.
@@ -95,7 +95,7 @@ const TASKS_PER_WORKER: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct HashGrid {
     workers: Workers,
-    options: Options,
+    options: HashGridOptions,
     grid: Grid,
     watch: GroupFollower,
     changed: ChangedBoxes,
@@ -112,11 +112,11 @@ pub struct HashGrid {
 impl HashGrid {
     /// A new instance that searches with `workers`.
     pub fn new(workers: &Workers) -> HashGrid {
-        HashGrid::with_options(workers, Options::default())
+        HashGrid::with_options(workers, HashGridOptions::default())
     }
 
     /// A new instance with other cells or another hash.
-    pub fn with_options(workers: &Workers, options: Options) -> HashGrid {
+    pub fn with_options(workers: &Workers, options: HashGridOptions) -> HashGrid {
         let mut grid = HashGrid { workers: workers.clone(), options, ..HashGrid::default() };
         grid.grid.table.hash = options.hash;
         grid

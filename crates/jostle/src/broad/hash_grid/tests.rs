@@ -33,7 +33,7 @@ struct World {
 }
 
 impl World {
-    fn new(aabbs: &[Aabb], filter: Filter, options: Options) -> World {
+    fn new(aabbs: &[Aabb], filter: Filter, options: HashGridOptions) -> World {
         let mut boxes = Boxes::new();
         boxes.insert_all(aabbs, filter).unwrap();
         let grid = HashGrid::with_options(&Workers::one(), options);
@@ -57,7 +57,7 @@ impl World {
 
 #[test]
 fn what_does_not_change_costs_nothing_and_little_costs_little() {
-    let mut world = World::new(&crowd(4000, 0.0, 1.0), Filter::ALL, Options::default());
+    let mut world = World::new(&crowd(4000, 0.0, 1.0), Filter::ALL, HashGridOptions::default());
     assert_eq!(world.step(), Report::Full);
     let all = world.grid.stats().tests;
     assert!(world.found.len() > 200 && all < 40 * 4000, "{all} tests");
@@ -77,7 +77,7 @@ fn what_does_not_change_costs_nothing_and_little_costs_little() {
 #[test]
 fn a_world_that_shrinks_or_grows_a_thousandfold_is_cut_anew_in_time() {
     const COUNT: usize = 20_000;
-    let mut world = World::new(&crowd(COUNT, 0.0, 1.0), Filter::ALL, Options::default());
+    let mut world = World::new(&crowd(COUNT, 0.0, 1.0), Filter::ALL, HashGridOptions::default());
     for scale in [1.0, 1e-3, 1e3, 1e-30, 1e30] {
         world.boxes.set_all(&crowd(COUNT, 0.0, scale)).unwrap();
         world.step();
@@ -89,11 +89,11 @@ fn a_world_that_shrinks_or_grows_a_thousandfold_is_cut_anew_in_time() {
 #[test]
 fn experiments_change_the_cost_and_not_the_pairs() {
     let aabbs = crowd(1500, -7.0, 1.0);
-    let mut plain = World::new(&aabbs, Filter::ALL, Options::default());
+    let mut plain = World::new(&aabbs, Filter::ALL, HashGridOptions::default());
     plain.step();
-    let sum = Options { hash: CellHash::Sum, ..Options::default() };
-    let single = Options { cells: Cells::Single, ..Options::default() };
-    let fixed = Options { cells: Cells::From(9.0), ..Options::default() };
+    let sum = HashGridOptions { hash: CellHash::Sum, ..HashGridOptions::default() };
+    let single = HashGridOptions { cells: Cells::Single, ..HashGridOptions::default() };
+    let fixed = HashGridOptions { cells: Cells::From(9.0), ..HashGridOptions::default() };
     for options in [sum, single, fixed] {
         let mut other = World::new(&aabbs, Filter::ALL, options);
         other.step();
@@ -109,13 +109,13 @@ fn flat_and_layered_worlds_are_not_cut_where_boxes_do_not_differ() {
         Aabb::new([scatter(index, 1), 0.0, z], [100.0, 100.0, z + 1.0])
     };
     let layers: Vec<Aabb> = (0..5000).map(layer).collect();
-    let mut world = World::new(&layers, Filter::ALL, Options::default());
+    let mut world = World::new(&layers, Filter::ALL, HashGridOptions::default());
     world.step();
     assert!(world.grid.stats().tests < 50_000, "{} tests", world.grid.stats().tests);
     let tower =
         |aabb: &Aabb| Aabb::new([aabb.min[0], aabb.min[1], -1e4], [aabb.max[0], aabb.max[1], 1e4]);
     let towers: Vec<Aabb> = crowd(5000, 0.0, 1.0).iter().map(tower).collect();
-    let mut world = World::new(&towers, Filter::ALL, Options::default());
+    let mut world = World::new(&towers, Filter::ALL, HashGridOptions::default());
     world.step();
     let (tests, pairs) = (world.grid.stats().tests, world.found.len() as u64);
     assert!(tests < 20 * pairs, "{tests} tests for {pairs} pairs");
@@ -125,7 +125,7 @@ fn flat_and_layered_worlds_are_not_cut_where_boxes_do_not_differ() {
 fn memory_is_at_most_a_hundred_bytes_a_box() {
     const COUNT: usize = 60_000;
     for filter in [Filter::ALL, Filter::ALL.with_owner(7)] {
-        let mut world = World::new(&crowd(COUNT, 0.0, 1.0), filter, Options::default());
+        let mut world = World::new(&crowd(COUNT, 0.0, 1.0), filter, HashGridOptions::default());
         for shift in [0.0, 0.1, 0.2, 0.3] {
             world.boxes.set_all(&crowd(COUNT, shift, 1.0)).unwrap();
             world.step();

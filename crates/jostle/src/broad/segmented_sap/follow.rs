@@ -8,7 +8,7 @@ use crate::broad::persistent::{
 use crate::pair::PairBuffer;
 use crate::stats::Stats;
 
-use super::SegmentedOptions;
+use super::SegmentedSapOptions;
 use super::list::SegmentedList;
 use super::lists::{CHUNK, SegmentedLists};
 
@@ -23,7 +23,7 @@ const CHANGE_WORK: u64 = 60;
 /// The lists, and what is needed to follow changes in them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SegmentedFollow {
-    options: SegmentedOptions,
+    options: SegmentedSapOptions,
     lists: SegmentedLists,
     model: CostModel,
     changes: ClassifiedChanges,
@@ -33,7 +33,7 @@ pub(super) struct SegmentedFollow {
 }
 
 impl SegmentedFollow {
-    pub(super) fn new(options: SegmentedOptions) -> SegmentedFollow {
+    pub(super) fn new(options: SegmentedSapOptions) -> SegmentedFollow {
         SegmentedFollow { options, ..SegmentedFollow::default() }
     }
 }

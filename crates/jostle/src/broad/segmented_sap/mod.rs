@@ -66,7 +66,7 @@ use follow::SegmentedFollow;
 
 /// How [`SegmentedSap`] works; the defaults are what measured best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SegmentedOptions {
+pub struct SegmentedSapOptions {
     /// Which sort for the boxes that moved.
     pub sort: Sort,
     /// Endpoints of a chunk; none for the default, which grows with the boxes open at once.
@@ -76,9 +76,9 @@ pub struct SegmentedOptions {
     pub may_rebuild: bool,
 }
 
-impl Default for SegmentedOptions {
-    fn default() -> SegmentedOptions {
-        SegmentedOptions { sort: Sort::Auto, chunk: None, may_rebuild: true }
+impl Default for SegmentedSapOptions {
+    fn default() -> SegmentedSapOptions {
+        SegmentedSapOptions { sort: Sort::Auto, chunk: None, may_rebuild: true }
     }
 }
 
@@ -93,11 +93,11 @@ driven!(SegmentedSap, "segmented-sap");
 impl SegmentedSap {
     /// A new instance; it uses one thread, except for finding all pairs.
     pub fn new(workers: &Workers) -> SegmentedSap {
-        SegmentedSap::with_options(workers, SegmentedOptions::default())
+        SegmentedSap::with_options(workers, SegmentedSapOptions::default())
     }
 
     /// A new instance with these options.
-    pub fn with_options(workers: &Workers, options: SegmentedOptions) -> SegmentedSap {
+    pub fn with_options(workers: &Workers, options: SegmentedSapOptions) -> SegmentedSap {
         let lists = SegmentedFollow::new(options);
         SegmentedSap { driver: Persistent::new(workers, lists, options.may_rebuild) }
     }

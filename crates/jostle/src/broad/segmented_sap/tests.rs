@@ -10,7 +10,7 @@ use crate::pair::PairBuffer;
 fn histories_agree_with_testing_all_pairs() {
     for sort in [Sort::Auto, Sort::Local, Sort::Global] {
         for (chunk, may_rebuild) in [(Some(4), false), (Some(7), true), (None, false)] {
-            let options = SegmentedOptions { sort, chunk, may_rebuild };
+            let options = SegmentedSapOptions { sort, chunk, may_rebuild };
             let mut events = 0;
             for seed in 0..40 {
                 let mut algorithm = SegmentedSap::with_options(&Workers::one(), options);
@@ -28,7 +28,7 @@ fn histories_agree_with_testing_all_pairs() {
 #[test]
 fn checkpoint_sets_stay_small_when_boxes_become_long() {
     const BOXES: usize = 12_000;
-    let options = SegmentedOptions { may_rebuild: false, ..SegmentedOptions::default() };
+    let options = SegmentedSapOptions { may_rebuild: false, ..SegmentedSapOptions::default() };
     let mut algorithm = SegmentedSap::with_options(&Workers::one(), options);
     let row = |long: f32| -> Vec<Aabb> {
         let at = |k: usize| [k as f32, (k % 90) as f32 * 2.0, (k / 90) as f32 * 2.0];

@@ -67,6 +67,21 @@ pub enum Retest {
     All,
 }
 
+/// Settings of [`SimdSap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimdSapOptions {
+    /// How the boxes that changed their rank are tested.
+    pub retest: Retest,
+    /// Lets finding all pairs replace a step that would cost more.
+    pub may_rebuild: bool,
+}
+
+impl Default for SimdSapOptions {
+    fn default() -> SimdSapOptions {
+        SimdSapOptions { retest: Retest::default(), may_rebuild: true }
+    }
+}
+
 /// See the [module](self).
 #[derive(Clone, Debug)]
 pub struct SimdSap {
@@ -78,20 +93,13 @@ driven!(SimdSap, "simd-sap");
 impl SimdSap {
     /// A new instance; it uses up to three threads.
     pub fn new(workers: &Workers) -> SimdSap {
-        SimdSap::with_retest(workers, Retest::default())
+        SimdSap::with_options(workers, SimdSapOptions::default())
     }
 
-    /// A new instance with one of the retest methods.
-    pub fn with_retest(workers: &Workers, retest: Retest) -> SimdSap {
-        let lists = SimdFollow::new(workers, retest);
-        SimdSap { driver: Persistent::new(workers, lists, true) }
-    }
-
-    /// Says whether finding all pairs may replace a step that would cost more, as it may by
-    /// default.
-    pub fn may_rebuild(mut self, may: bool) -> SimdSap {
-        self.driver.may_rebuild = may;
-        self
+    /// A new instance with other settings.
+    pub fn with_options(workers: &Workers, options: SimdSapOptions) -> SimdSap {
+        let lists = SimdFollow::new(workers, options.retest);
+        SimdSap { driver: Persistent::new(workers, lists, options.may_rebuild) }
     }
 }
 
@@ -107,7 +115,8 @@ mod tests {
                 let workers = Workers::new(threads).unwrap();
                 let mut events = 0;
                 for seed in 0..40 {
-                    let mut sap = SimdSap::with_retest(&workers, retest).may_rebuild(may_rebuild);
+                    let options = SimdSapOptions { retest, may_rebuild };
+                    let mut sap = SimdSap::with_options(&workers, options);
                     let start = [0, 3, 40, 120][seed as usize % 4];
                     let (deltas, seen) = follow_history(&mut sap, seed, 40, start, seed % 2 == 0);
                     assert!(may_rebuild || deltas == 39, "every step but the first is a change");
