@@ -83,13 +83,14 @@ impl PairsArgs {
         self.output.as_deref() == Some(Path::new(STANDARD))
     }
 
-    /// Prints what is for people: where the pairs are not.
+    /// Prints what is for people, on stderr if the pairs have standard output.
     fn print(&self, text: &str) -> Result<(), Failure> {
-        match self.pairs_to_stdout() {
+        if self.pairs_to_stdout() {
             // A closed stderr is no reason to stop.
-            true => Ok(stderr().write_all(text.as_bytes()).unwrap_or_default()),
-            false => Ok(stdout().write_all(text.as_bytes())?),
+            let _ = stderr().write_all(text.as_bytes());
+            return Ok(());
         }
+        Ok(stdout().write_all(text.as_bytes())?)
     }
 }
 
