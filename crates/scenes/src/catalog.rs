@@ -43,7 +43,7 @@ const DENSITY: ParamInfo =
     param("density", 0.05, (1e-9, 4.0), "sum of the boxes' volumes over the world's volume");
 const SPREAD: ParamInfo =
     param("spread", 0.5, (0.0, 0.99), "sides lie between 1 - spread and 1 + spread mean widths");
-const SPEED: ParamInfo = param("speed", 0.1, (0.0, 1e3), "way per frame in mean widths");
+const SPEED: ParamInfo = param("speed", 0.1, (0.0, 1e3), "distance per frame in mean widths");
 const MOVING: ParamInfo = param("moving", 0.1, (0.0, 1.0), "share of the boxes that move");
 
 /// The kinds of `worst`, in the order of their numbers.
@@ -68,7 +68,7 @@ pub(crate) const SCENES: &[SceneInfo] = &[
         params: &[
             DENSITY,
             param("decades", 3.0, (0.0, 6.0), "the largest side is 10^decades times the smallest"),
-            param("speed", 0.1, (0.0, 1e3), "way per frame in the box's own widths"),
+            param("speed", 0.1, (0.0, 1e3), "distance per frame in the box's own widths"),
         ],
     },
     SceneInfo {
@@ -97,7 +97,7 @@ pub(crate) const SCENES: &[SceneInfo] = &[
         about: "cubes as rigid bodies in a bounded world, most of them static",
         params: &[
             param("static_share", 0.9, (0.0, 1.0), "share of the cubes that never move"),
-            param("speed", 0.1, (0.0, 1e3), "way per frame in cube widths"),
+            param("speed", 0.1, (0.0, 1e3), "distance per frame in cube widths"),
             ParamInfo {
                 choices: &["off", "on"],
                 ..param("rotate", 0.0, (0.0, 1.0), "cubes turn, boxes are rebuilt each frame")

@@ -33,7 +33,7 @@ const LARGEST_TEST: usize = 1024;
 const SAP: &str = "sap";
 const ONE: &str = "simd-sap, 1 worker";
 const THREE: &str = "simd-sap, 3 workers";
-const BETWEEN: &str = "simd-sap, between ends";
+const BETWEEN: &str = "simd-sap, between endpoints";
 const ALL: &str = "simd-sap, against all";
 
 fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {

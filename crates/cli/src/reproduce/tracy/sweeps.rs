@@ -61,7 +61,7 @@ pub fn chunks(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         paper: "2^5 (section 3.2.2)".into(),
         ours: format!("best at {setting:.0}"),
         verdict: Verdict::of(as_good),
-        why: format!("holds where 32 is within {:.0} % of the best", 100.0 * (CLOSE - 1.0)),
+        why: format!("holds if 32 is within {:.0} % of the best", 100.0 * (CLOSE - 1.0)),
     }])
 }
 
@@ -95,7 +95,7 @@ pub fn cells(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         paper: "about 300 (sections 3.1 and 4.2)".into(),
         ours: format!("best at {setting:.0}"),
         verdict: Verdict::of(as_good),
-        why: format!("holds where 300 is within {:.0} % of the best", 100.0 * (CLOSE - 1.0)),
+        why: format!("holds if 300 is within {:.0} % of the best", 100.0 * (CLOSE - 1.0)),
     }])
 }
 
