@@ -254,3 +254,22 @@ fn what_is_round_may_spin_beside_a_wall_for_nothing() {
         }
     }
 }
+
+/// The normal of the nearest piece is across the motion and says nothing about the far piece.
+#[test]
+fn compounds_are_not_flown_through() {
+    let ball = Shape::sphere(0.5).expect("a ball");
+    let pieces = [at(-3.0, 0.0, 0.0), at(0.0, 10.0, 0.0)].map(|pose| (ball.clone(), pose));
+    let pair = Shape::compound(pieces.to_vec()).expect("a compound");
+    let flies = DVec3::new(0.0, 20.0, 0.0);
+    let impact =
+        meet((&ball, &Pose::IDENTITY, flies, STILL), (&pair, &Pose::IDENTITY, STILL, STILL), 1.0);
+    assert_eq!(impact.status, ImpactStatus::Hit);
+    assert!((impact.time - 0.45).abs() < 1e-8, "{impact:?}");
+    let back =
+        meet((&pair, &Pose::IDENTITY, STILL, STILL), (&ball, &Pose::IDENTITY, flies, STILL), 1.0);
+    assert_eq!((back.status, back.time), (impact.status, impact.time));
+    let short =
+        meet((&ball, &Pose::IDENTITY, flies, STILL), (&pair, &Pose::IDENTITY, STILL, STILL), 0.4);
+    assert_eq!(short.status, ImpactStatus::Miss);
+}

@@ -5,7 +5,8 @@
 //! by it and measure again. The speed bound is taken along the fixed normal of the last
 //! measurement: the relative velocity along it, and for each rotation `|n x w|` times the radius of
 //! the core about the center of motion: a ball that only spins goes nowhere. It holds for all time
-//! after, so that a bound not above zero proves a miss.
+//! after, so that a bound not above zero proves a miss. The pieces of compounds have normals and
+//! bounds of their own: what parts the nearest two says nothing about the others.
 //!
 //! Pure translation of polyhedra ends after a few exact steps; with rotation each step closes a
 //! share of the gap, at worst slowly for long thin bodies that spin. Every run is bounded and never
@@ -111,20 +112,44 @@ impl<'a> Moving<'a> {
         Placed::new(self.start.shape, self.motion.pose_at(&self.start.pose, time))
     }
 
-    /// Greatest speed at which its reach along a unit direction grows, apart from its translation.
-    fn spin(&self, direction: DVec3) -> f64 {
+    /// Greatest speed at which the reach of one of its parts along a unit direction grows, apart
+    /// from its translation; `offset` is the center of the part from the center of motion.
+    fn spin(&self, part: &Shape, offset: DVec3, direction: DVec3) -> f64 {
         let across = self.motion.angular.cross(direction).length();
         if across == 0.0 {
             return 0.0;
         }
         // The rounding of a core turns with it and reaches as far along the direction as before.
-        let core = match self.start.shape {
+        let core = match part {
             Shape::Sphere { .. } => 0.0,
             Shape::Capsule { half_height, .. } => *half_height,
             shape => shape.bounding_radius(),
         };
-        across * (self.start.shape.center().length() + core)
+        across * (offset.length() + core)
     }
+}
+
+/// A convex part of a moving shape: the whole of it, or a piece of a compound.
+struct Part<'a> {
+    placed: Placed<'a>,
+    /// Its center, from the center of motion.
+    offset: DVec3,
+}
+
+/// The parts of a moving shape at some time.
+fn parts<'a>(whole: &Placed<'a>) -> impl Iterator<Item = Part<'a>> + use<'a> {
+    let (shape, pose) = (whole.shape, whole.pose);
+    let pieces = match shape {
+        Shape::Compound(compound) => compound.pieces(),
+        _ => &[],
+    };
+    let convex = pieces.is_empty();
+    let single = convex.then(|| Part { placed: Placed::new(shape, pose), offset: shape.center() });
+    let pieces = pieces.iter().map(move |piece| Part {
+        placed: Placed::new(&piece.shape, pose.compose(&piece.pose)),
+        offset: piece.pose.apply(piece.shape.center()),
+    });
+    single.into_iter().chain(pieces)
 }
 
 impl Query {
@@ -155,26 +180,58 @@ impl Query {
         let (mut time, mut steps) = (0.0, 0);
         while steps < STEPS {
             steps += 1;
-            let near = self.closest_points(&a.at(time), &b.at(time), cache);
-            // The lower bound of the distance is what may be advanced by.
-            let distance = (near.distance - near.bound).max(0.0);
-            if near.distance <= gap {
-                let status = if steps == 1 { ImpactStatus::AtStart } else { ImpactStatus::Hit };
-                return (status, time, steps);
+            match self.free_time(a, b, time, duration - time, gap, cache) {
+                None => {
+                    let status = if steps == 1 { ImpactStatus::AtStart } else { ImpactStatus::Hit };
+                    return (status, time, steps);
+                }
+                Some(free) if free == f64::INFINITY => {
+                    return (ImpactStatus::Miss, duration, steps);
+                }
+                Some(free) if time + free <= time => break,
+                Some(free) => time += free,
             }
-            let closing = (a.motion.linear - b.motion.linear).dot(near.normal);
-            let speed = closing + a.spin(near.normal) + b.spin(near.normal);
-            // Written so that a speed that is no number counts as too fast to advance.
-            if speed <= 0.0 || distance > speed * (duration - time) {
-                return (ImpactStatus::Miss, duration, steps);
-            }
-            let next = time + distance / speed;
-            if next <= time {
-                break;
-            }
-            time = next;
         }
         (ImpactStatus::StepLimit, time, steps)
+    }
+
+    /// How long nothing can touch from a time on: infinite if not within what is left, and none if
+    /// something touches already. The normal of one pair of parts says nothing about the others,
+    /// so that each has a bound of its own, and the least of them counts.
+    fn free_time(
+        &mut self,
+        a: &Moving<'_>,
+        b: &Moving<'_>,
+        time: f64,
+        left: f64,
+        gap: f64,
+        cache: &mut PairCache,
+    ) -> Option<f64> {
+        let (at_a, at_b) = (a.at(time), b.at(time));
+        let whole =
+            !matches!(at_a.shape, Shape::Compound(_)) && !matches!(at_b.shape, Shape::Compound(_));
+        let (mut least, mut none) = (f64::INFINITY, PairCache::none());
+        for first in parts(&at_a) {
+            for second in parts(&at_b) {
+                let cache = if whole { &mut *cache } else { &mut none };
+                let near = self.closest_points(&first.placed, &second.placed, cache);
+                if near.distance <= gap {
+                    return None;
+                }
+                // The lower bound of the distance is what may be advanced by.
+                let distance = (near.distance - near.bound).max(0.0);
+                let closing = (a.motion.linear - b.motion.linear).dot(near.normal);
+                let speed = closing
+                    + a.spin(first.placed.shape, first.offset, near.normal)
+                    + b.spin(second.placed.shape, second.offset, near.normal);
+                // Written so that a speed that is no number counts as too fast to advance.
+                if !(speed <= 0.0 || distance > speed * left) {
+                    let free = distance / speed;
+                    least = if free < least || free.is_nan() { free } else { least };
+                }
+            }
+        }
+        Some(least)
     }
 }
 
