@@ -1,5 +1,6 @@
 //! Shapes and poses as foreign data: everything that comes in is checked as if a caller had made
-//! it, and what went out comes back with the same bits.
+//! it, and what went out comes back with the same bits, if the format keeps them (serde_json does
+//! with its feature `float_roundtrip`).
 //!
 //! A shape is `{"sphere": {"radius": 1}}` and so on, with the names and fields of the command's
 //! files. A hull is written as points from which the same hull is built again: its vertices, or
