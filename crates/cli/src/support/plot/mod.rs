@@ -324,7 +324,12 @@ fn label_lines(
         }
         draw_sample(lines, index, body, (left + 6, place))?;
         let text = (FONT, 14).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
-        body.draw_text(&series.label, &text, (left + 42, place)).map_err(failed)?;
+        let label = match lines.shown(index).is_empty() {
+            // A logarithmic axis cannot show it; the label alone would mislead.
+            true => format!("{} (never above 0)", series.label),
+            false => series.label.clone(),
+        };
+        body.draw_text(&label, &text, (left + 42, place)).map_err(failed)?;
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ impl Scale {
             (false, true) => (0.1, 10.0),
             (false, false) => (0.0, 1.0),
             (true, true) => (low / 1.3, high * 1.3),
-            (true, false) if low >= 0.0 => (0.0, high + air),
+            (true, false) if low >= 0.0 => (0.0, high + air.max(0.06 * high)),
             (true, false) => (low - air, high + air),
         };
         Scale { low, high, log }
