@@ -1,9 +1,9 @@
 //! `auto`: chooses among the other algorithms by what it sees, and can say why.
 //!
-//! Before each update it looks at the boxes ([`Observed`]): how many there are, how many are
+//! Before each update it looks at the boxes (`Observed`): how many there are, how many are
 //! declared still, how many changed, how many were inserted or removed. A small cost model for each
 //! candidate turns that into nanoseconds; the cheapest is the choice. The algorithm in use is
-//! replaced when another has been cheaper by [`ADVANTAGE`] for [`PATIENCE`] steps in a row. A new
+//! replaced when another has been cheaper by `ADVANTAGE` for `PATIENCE` steps in a row. A new
 //! algorithm reports all pairs first, so the tracker sees no difference and no event is lost. The
 //! choice depends on counts alone, never on a clock: the same history is decided the same way
 //! everywhere.
@@ -18,7 +18,7 @@
 //!
 //! The models were fitted to medians over 16 steps of every scene of `jostle bench` with 300 to 400
 //! 000 boxes on one thread; only their ratios matter. If an algorithm has made far more tests than
-//! its model expects, the tests it counted replace the model ([`Known`]): crowds in the columns of
+//! its model expects, the tests it counted replace the model (`Known`): crowds in the columns of
 //! `grid-sweep` (the `worst` scene: five times the time of `bvh`), and boxes that leap, which spoil
 //! the tree of `bvh` (one in two hundred leaping: four times the time of `grid-sweep`). The other
 //! algorithms were never the fastest there: `bidim-sap` took about three times as long as the
@@ -41,27 +41,27 @@ use crate::stats::Stats;
 
 /// How many steps in a row another algorithm must be the better choice before it is taken:
 /// building it costs more than a few steps with the second best.
-pub const PATIENCE: u32 = 3;
+const PATIENCE: u32 = 3;
 
 /// How much cheaper another algorithm must be expected to be.
-pub const ADVANTAGE: f64 = 1.15;
+const ADVANTAGE: f64 = 1.15;
 
 /// What the choice is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Observed {
+struct Observed {
     /// Number of boxes.
-    pub boxes: usize,
+    boxes: usize,
     /// How many of them are declared still.
-    pub still: usize,
+    still: usize,
     /// How many moved, were inserted or removed since the last step.
-    pub changed: usize,
+    changed: usize,
     /// How many were inserted or removed.
-    pub churned: usize,
+    churned: usize,
 }
 
 impl Observed {
     /// Looks at a set of boxes and its pending changes.
-    pub fn new(boxes: &Boxes) -> Observed {
+    fn new(boxes: &Boxes) -> Observed {
         let changes = boxes.changes();
         let churned = changes.inserted().len() + changes.removed().len();
         Observed { boxes: boxes.len(), still: boxes.still_count(), changed: changes.len(), churned }
@@ -70,7 +70,7 @@ impl Observed {
 
 /// An algorithm that is the fastest somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Candidate {
+enum Candidate {
     /// `brute-force`.
     BruteForce,
     /// `grid-sweep`.
@@ -90,18 +90,18 @@ const MEMORY: u32 = 1024;
 
 /// How many tests the algorithms made on such boxes; 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+struct Known {
     /// Tests of `grid-sweep`.
-    pub grid: u64,
+    grid: u64,
     /// Tests of `bvh`.
-    pub tree: u64,
+    tree: u64,
 }
 
 impl Candidate {
     const ALL: [Candidate; 3] = [Candidate::BruteForce, Candidate::GridSweep, Candidate::Bvh];
 
     /// The name of the algorithm.
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Candidate::BruteForce => "brute-force",
             Candidate::GridSweep => "grid-sweep",
@@ -156,15 +156,15 @@ impl Candidate {
 
 /// An algorithm and the reason for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Choice {
+struct Choice {
     /// The algorithm.
-    pub candidate: Candidate,
+    candidate: Candidate,
     /// What was seen.
-    pub observed: Observed,
+    observed: Observed,
     /// The next cheapest algorithm.
-    pub runner_up: Candidate,
+    runner_up: Candidate,
     /// How many times as much the runner-up is expected to cost.
-    pub advantage: f64,
+    advantage: f64,
 }
 
 impl fmt::Display for Choice {
@@ -189,7 +189,7 @@ impl fmt::Display for Choice {
 }
 
 /// The best algorithm for what was observed and is known, and why.
-pub fn choose(observed: Observed, known: Known) -> Choice {
+fn choose(observed: Observed, known: Known) -> Choice {
     let mut ranked = Candidate::ALL.map(|candidate| (candidate.cost(&observed, &known), candidate));
     ranked.sort_by(|one, other| one.0.total_cmp(&other.0));
     let [(cost, candidate), (next, runner_up), _] = ranked;
@@ -225,11 +225,6 @@ impl Auto {
             known: Known::default(),
             given_up: 0,
         }
-    }
-
-    /// The algorithm in use.
-    pub fn chosen(&self) -> Candidate {
-        self.chosen
     }
 
     fn consider(&mut self, boxes: &Boxes) {
@@ -347,20 +342,20 @@ mod tests {
         let mut found = PairBuffer::new();
         auto.update(&boxes, &mut found).unwrap();
         boxes.commit();
-        assert_eq!(auto.chosen(), Candidate::GridSweep);
+        assert_eq!(auto.chosen, Candidate::GridSweep);
         for step in 0..PATIENCE as usize {
-            assert_eq!(auto.chosen(), Candidate::GridSweep);
+            assert_eq!(auto.chosen, Candidate::GridSweep);
             boxes.set(ids[0], cube(step + 100)).unwrap();
             found.clear();
             auto.update(&boxes, &mut found).unwrap();
             boxes.commit();
         }
-        assert_eq!(auto.chosen(), Candidate::Bvh);
+        assert_eq!(auto.chosen, Candidate::Bvh);
         assert!(auto.reason().unwrap().starts_with("bvh: repairing"), "{:?}", auto.reason());
         for _ in 0..2 * PATIENCE {
             auto.update(&boxes, &mut found).unwrap();
             boxes.commit();
         }
-        assert_eq!(auto.chosen(), Candidate::Bvh, "no change is no reason to switch");
+        assert_eq!(auto.chosen, Candidate::Bvh, "no change is no reason to switch");
     }
 }

@@ -12,7 +12,7 @@
 //! search:  into every child whose loose bounds overlap the box, testing the boxes of each node
 //! ```
 //!
-//! Time: a step down per depth to insert (at most [`DEEPEST`]), O(1) to move within a node's loose
+//! Time: a step down per depth to insert (at most 24), O(1) to move within a node's loose
 //! bounds; a search visits about eight nodes at each depth, loose bounds overlapping as they do.
 //! Memory: 12 bytes a box, and 72 bytes a node with at most one node for two boxes. Choose it to
 //! see what the papers compared with; `bvh` and `hash-grid` were faster in every scene measured.
@@ -39,7 +39,6 @@ use crate::error::Error;
 use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
-pub use tree::DEEPEST;
 use tree::{Cube, LooseTree};
 
 /// Tasks per worker: enough that idle workers find something to take over.

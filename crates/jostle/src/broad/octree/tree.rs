@@ -5,7 +5,7 @@ use crate::boxes::Boxes;
 use crate::pair::LimitReached;
 
 /// The deepest nodes: cells there are 2^24 times smaller than the root's, the precision of f32.
-pub const DEEPEST: u32 = 24;
+const DEEPEST: u32 = 24;
 
 /// A node with more boxes than this is split, if some of them fit into its children.
 const CROWD: u32 = 8;
