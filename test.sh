@@ -114,11 +114,22 @@ portable_simd() {
     JOSTLE_SIMD=portable cargo test --locked -p jostle-testkit --test conformance --test golden
 }
 
+# The GPU's tests run on Mesa's software Vulkan: installed here if that is allowed.
+gpu() {
+  if ! ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1; then
+    apt-get install -y --no-install-recommends mesa-vulkan-drivers libvulkan1 >/dev/null 2>&1 || {
+      echo "no software Vulkan; run: apt-get install mesa-vulkan-drivers libvulkan1" >&2
+      return 1
+    }
+  fi
+  export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}
+  cargo test --locked -p jostle-gpu --no-fail-fast
+}
 documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet; }
 # Packs the crates for users; `cargo package` without --no-verify compiles each package as well.
 packages() {
   cargo package --locked --offline --no-verify --allow-dirty --quiet \
-    -p jostle -p jostle-scenes -p jostle-cli
+    -p jostle -p jostle-scenes -p jostle-gpu -p jostle-cli
 }
 demo() { cargo run --locked --release --quiet; }
 
@@ -126,7 +137,8 @@ step "format" cargo fmt --all --check
 step "lint of the source" cargo run --locked --quiet -p jostle-lint
 step "lint" cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 step "documentation" documentation
-step "tests" cargo test --locked --workspace --no-fail-fast
+step "gpu" gpu
+step "tests" cargo test --locked --workspace --exclude jostle-gpu --no-fail-fast
 step "tests without threads" cargo test --locked -p jostle --no-default-features --lib
 step "tests with serde" cargo test --locked -p jostle --all-features --lib
 step "tests with portable SIMD" portable_simd

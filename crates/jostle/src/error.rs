@@ -103,6 +103,8 @@ pub enum Error {
     Threads(String),
     /// A snapshot does not fit together.
     Snapshot(String),
+    /// A device outside the processor failed. The next step may run elsewhere and continues.
+    Device(String),
 }
 
 impl fmt::Display for Error {
@@ -125,6 +127,7 @@ impl fmt::Display for Error {
             Error::Pose(error) => error.fmt(f),
             Error::Body { index, fault } => write!(f, "body {index}: {fault}"),
             Error::Threads(reason) => write!(f, "worker threads could not be started: {reason}"),
+            Error::Device(reason) => f.write_str(reason),
         }
     }
 }

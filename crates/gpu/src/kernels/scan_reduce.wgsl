@@ -1,0 +1,35 @@
+// Prefix sum, first of three kernels: the sum of each workgroup's share.
+
+struct Params {
+    count_at: u32, // word of `work` that holds the number of elements
+    capacity: u32, // more elements than this are not there: do nothing
+    partials: u32, // word of `work` from which the sums are written
+    groups: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> work: array<u32>;
+@group(0) @binding(2) var<storage, read_write> data: array<u32>;
+
+var<workgroup> sums: array<u32, 256>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    let count = work[params.count_at];
+    let mine = share(select(count, 0u, count > params.capacity), group.x, params.groups);
+    var sum = 0u;
+    for (var i = mine.x + thread; i < mine.y; i += 256u) {
+        sum = add(sum, data[i]);
+    }
+    sums[thread] = sum;
+    workgroupBarrier();
+    for (var half = 128u; half > 0u; half >>= 1u) {
+        if thread < half {
+            sums[thread] = add(sums[thread], sums[thread + half]);
+        }
+        workgroupBarrier();
+    }
+    if thread == 0u {
+        work[params.partials + group.x] = sums[0];
+    }
+}

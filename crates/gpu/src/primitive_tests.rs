@@ -1,0 +1,178 @@
+//! Prefix sum and sort alone, against plain code, at sizes around every block boundary.
+
+use crate::buffers::{Readback, storage};
+use crate::device::{Gpu, GpuChoice};
+use crate::program::{Builder, Length, Program, SortLists, Stage, digits};
+use crate::work;
+
+/// Sizes around a thread's four elements, a workgroup of 256, a tile of 1024, and several tiles
+/// to each of the workgroups used here.
+const SIZES: &[u32] = &[
+    0,
+    1,
+    3,
+    4,
+    5,
+    255,
+    256,
+    257,
+    1023,
+    1024,
+    1025,
+    2047,
+    2048,
+    2049,
+    3 * 1024,
+    3 * 1024 + 1,
+    7 * 1024 - 1,
+    7 * 1024 + 5,
+    40_000,
+];
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 32) as u32
+    }
+}
+
+fn gpu() -> Gpu {
+    Gpu::open(&GpuChoice::Software).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn work_buffer(gpu: &Gpu, groups: u32) -> wgpu::Buffer {
+    storage(gpu, "work", u64::from(work::length(groups, 1)))
+}
+
+fn put(gpu: &Gpu, buffer: &wgpu::Buffer, at: u32, words: &[u32]) {
+    gpu.queue().write_buffer(buffer, u64::from(at) * 4, bytemuck::cast_slice(words));
+}
+
+fn get(gpu: &Gpu, buffer: &wgpu::Buffer, words: u32) -> Vec<u32> {
+    let readback = Readback::new(gpu, u64::from(words) * 4);
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    encoder.copy_buffer_to_buffer(buffer, 0, readback.buffer(), 0, u64::from(words.max(1)) * 4);
+    gpu.queue().submit([encoder.finish()]);
+    readback.open(u64::from(words) * 4);
+    gpu.wait().unwrap();
+    let mut found = Vec::new();
+    readback.read(u64::from(words), |word| found.push(word)).unwrap();
+    found
+}
+
+fn run(gpu: &Gpu, program: &Program) {
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    program.record(gpu.kernels(), &mut encoder, (Stage::Upload, Stage::Upload), None);
+    gpu.queue().submit([encoder.finish()]);
+    gpu.wait().unwrap();
+}
+
+fn scanned(gpu: &Gpu, groups: u32, values: &[u32], capacity: u32) -> (Vec<u32>, u32) {
+    let (work_buffer, data) = (work_buffer(gpu, groups), storage(gpu, "data", values.len() as u64));
+    put(gpu, &work_buffer, work::ENTRIES, &[values.len() as u32]);
+    put(gpu, &data, 0, values);
+    let mut builder = Builder::new(gpu, &work_buffer, groups);
+    let length = Length { count_at: work::ENTRIES, capacity };
+    builder.scan(&data, length, work::PAIRS);
+    run(gpu, &builder.finish());
+    let total = get(gpu, &work_buffer, work::PAIRS + 1)[work::PAIRS as usize];
+    (get(gpu, &data, values.len() as u32), total)
+}
+
+#[test]
+fn prefix_sums_are_those_of_plain_code() {
+    let (gpu, mut random) = (gpu(), Random(1));
+    for &size in SIZES {
+        for groups in [1, 2, 3, 7] {
+            let values: Vec<u32> = (0..size).map(|_| random.next() % 1000).collect();
+            let (found, total) = scanned(&gpu, groups, &values, size);
+            let mut sum = 0;
+            for (index, &value) in values.iter().enumerate() {
+                assert_eq!(found[index], sum, "{size} elements, {groups} groups, at {index}");
+                sum += value;
+            }
+            assert_eq!(total, sum, "{size} elements, {groups} groups");
+        }
+    }
+}
+
+#[test]
+fn prefix_sums_stop_at_the_largest_number() {
+    let gpu = gpu();
+    let values = vec![1 << 30; 3000];
+    let (found, total) = scanned(&gpu, 2, &values, 3000);
+    assert_eq!(found[..5], [0, 1 << 30, 1 << 31, 3 << 30, u32::MAX]);
+    assert!(found[5..].iter().all(|&sum| sum == u32::MAX));
+    assert_eq!(total, u32::MAX);
+}
+
+#[test]
+fn more_elements_than_fit_are_left_alone() {
+    let gpu = gpu();
+    let values = vec![7; 2000];
+    assert_eq!(scanned(&gpu, 2, &values, 1999), (values, 0));
+}
+
+#[test]
+fn halves_of_small_sums_are_told() {
+    let gpu = gpu();
+    let work_buffer = work_buffer(&gpu, 4);
+    for length in [2u32, 6, 256, 510, 512, 514, 2048] {
+        put(&gpu, &work_buffer, work::hits_at(), &vec![3; length as usize]);
+        let mut builder = Builder::new(&gpu, &work_buffer, 4);
+        builder.scan_small(work::hits_at(), length, work::EVENTS, work::BEGAN);
+        run(&gpu, &builder.finish());
+        let words = get(&gpu, &work_buffer, work::hits_at() + length);
+        assert_eq!(words[work::EVENTS as usize], 3 * length);
+        assert_eq!(words[work::BEGAN as usize], 3 * length / 2, "{length}");
+        let sums = &words[work::hits_at() as usize..];
+        assert!(sums.iter().enumerate().all(|(place, &sum)| sum == 3 * place as u32));
+    }
+}
+
+#[test]
+fn sorts_are_stable_and_those_of_plain_code() {
+    let (gpu, mut random) = (gpu(), Random(2));
+    for &size in SIZES {
+        for groups in [1, 3] {
+            let crowded = size % 2 == 1;
+            let keys: Vec<[u32; 2]> = (0..size)
+                .map(|_| {
+                    let second = random.next();
+                    [random.next() % 500, if crowded { second % 7 } else { second }]
+                })
+                .collect();
+            let mut expected: Vec<([u32; 2], u32)> =
+                keys.iter().enumerate().map(|(place, &key)| (key, place as u32)).collect();
+            expected.sort_by_key(|&(key, _)| key);
+            assert_eq!(sorted(&gpu, groups, &keys), expected, "{size} keys, {groups} groups");
+        }
+    }
+}
+
+/// Sorts by twelve bits of the first word and all of the second: eleven digits and one of zeros.
+fn sorted(gpu: &Gpu, groups: u32, keys: &[[u32; 2]]) -> Vec<([u32; 2], u32)> {
+    let count = keys.len() as u64;
+    let work_buffer = work_buffer(gpu, groups);
+    let lists = [2 * count, 2 * count, count, count].map(|words| storage(gpu, "list", words));
+    let values: Vec<u32> = (0..count as u32).collect();
+    put(gpu, &work_buffer, work::ENTRIES, &[count as u32]);
+    put(gpu, &lists[0], 0, keys.as_flattened());
+    put(gpu, &lists[2], 0, &values);
+    let mut builder = Builder::new(gpu, &work_buffer, groups);
+    let sort = SortLists {
+        keys: &lists[0],
+        other_keys: &lists[1],
+        values: &lists[2],
+        other_values: &lists[3],
+        with_values: true,
+    };
+    let length = Length { count_at: work::ENTRIES, capacity: count as u32 };
+    builder.sort(sort, length, digits(1, 32).chain(digits(0, 16)));
+    run(gpu, &builder.finish());
+    let found = get(gpu, &lists[0], 2 * count as u32);
+    let places = get(gpu, &lists[2], count as u32);
+    found.as_chunks().0.iter().copied().zip(places).collect()
+}
