@@ -20,6 +20,7 @@ pub mod verify;
 mod completions;
 mod contacts;
 mod demo;
+mod devices;
 mod explain;
 mod pairs;
 mod scene;
@@ -56,6 +57,7 @@ enum Command {
     Reproduce(reproduce::command::ReproduceArgs),
     Contacts(contacts::ContactsArgs),
     Explain(explain::ExplainArgs),
+    Devices(devices::DevicesArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -79,6 +81,7 @@ fn dispatch(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Reproduce(args)) => reproduce::command::run(&args),
         Some(Command::Contacts(args)) => contacts::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),
     }
 }

@@ -9,6 +9,7 @@ use jostle::{Algorithm, Detector};
 use jostle_scenes::{Invalid, PairWriter, pair_hash};
 use serde_json::{Value, json};
 
+use crate::support::device::Device;
 use crate::support::failure::Failure;
 use crate::support::feed::{Feed, STANDARD};
 use crate::support::interrupt;
@@ -29,7 +30,7 @@ or from text (.csv, .tsv, .txt) with six or four numbers a line. What is no floa
 outward. IN may be -, standard input: an .npy array or text.
 
 The pairs of a frame are printed if they are 20 or fewer. With --json, one object per frame: frame,
-boxes, pairs, began, ended, sha256, algorithm, threads, ms (the broad phase's update alone), step_ms
+boxes, pairs, began, ended, sha256, algorithm, device, threads, ms (the broad phase's update alone), step_ms
 (with events); skipped with --skip-invalid, and with_boxes with --with. sha256 is over the pairs
 (a < b) sorted ascending, as little-endian u32 couples. Pairs are rows of IN, counted from 0; with
 --with B, a row of IN and a row of B.
@@ -60,6 +61,9 @@ pub struct PairsArgs {
     /// The algorithm, by name
     #[arg(long, value_parser = names::algorithm, default_value = "auto")]
     algorithm: Algorithm,
+    /// Where: cpu, gpu, or a GPU's number or name (see jostle devices)
+    #[arg(long, default_value = "cpu")]
+    device: String,
     /// Number of threads; 0 is one for each core
     #[arg(long, value_parser = names::threads, default_value = "0")]
     threads: usize,
@@ -99,13 +103,18 @@ pub fn run(args: &PairsArgs) -> Result<(), Failure> {
     if args.json && args.pairs_to_stdout() {
         return Err(Failure::input("--json and -o - both need standard output; give -o a file"));
     }
+    let device = Device::open(&args.device)?;
+    let algorithm = device.algorithm(args.algorithm)?;
     let mut feed = open(args)?;
     let sequence = feed.is_sequence();
     let mut file = match &args.output {
         Some(path) => Some(PairWriter::create(path, sequence)?),
         None => None,
     };
-    let mut detector = Detector::with_workers(args.algorithm, names::workers(args.threads)?);
+    let mut detector = Detector::with_workers(algorithm, names::workers(args.threads)?);
+    if !device.is_cpu() {
+        detector.set_broad_phase(device.build(algorithm, &names::workers(args.threads)?));
+    }
     if let Some(limit) = args.limit {
         detector.set_pair_limit(limit);
     }
@@ -124,7 +133,9 @@ pub fn run(args: &PairsArgs) -> Result<(), Failure> {
             file.write_frame(frame, pairs.iter().copied())?;
         }
         match args.json {
-            true => writeln!(stdout(), "{}", object(args, &feed, frame, &detector, &pairs))?,
+            true => {
+                writeln!(stdout(), "{}", object(args, &feed, frame, &detector, &pairs, &device))?
+            }
             false => args.print(&told(args, &feed, frame, &detector, &pairs))?,
         }
         progress.step();
@@ -258,6 +269,7 @@ fn object(
     frame: usize,
     detector: &Detector,
     pairs: &[(u32, u32)],
+    device: &Device,
 ) -> Value {
     let (events, time) = (detector.events(), detector.step_time());
     let mut object = json!({
@@ -267,7 +279,8 @@ fn object(
         "began": events.began.len(),
         "ended": events.ended.len(),
         "sha256": pair_hash(pairs.iter().copied()),
-        "algorithm": args.algorithm.name(),
+        "algorithm": if device.is_cpu() { args.algorithm.name() } else { "grid-sweep" },
+        "device": device.name(),
         "threads": detector.threads(),
         "ms": rounded_ms(milliseconds(time.update)),
         "step_ms": rounded_ms(milliseconds(time.step)),

@@ -38,8 +38,8 @@ fn bench_prints_every_key_of_the_contract() {
     let args = ["bench", "--scene", "uniform", "--n", "1000", "--frames", "4", "--json"];
     let rows = bench.json(&args);
     assert_eq!(rows.len(), Algorithm::ALL.len());
-    let expected = "scene n algorithm threads build_ms median_ms min_ms p99_ms step_median_ms \
-                    pairs bytes frames stats";
+    let expected = "scene n algorithm device threads build_ms median_ms min_ms p99_ms \
+                    step_median_ms pairs bytes frames stats";
     let expected: Vec<&str> = expected.split(' ').collect();
     for row in &rows {
         assert_eq!(keys(row), expected);

@@ -26,6 +26,7 @@ fn a_csv_gives_pairs_with_every_key_of_the_contract() {
         "ended",
         "sha256",
         "algorithm",
+        "device",
         "threads",
         "ms",
         "step_ms",

@@ -20,6 +20,10 @@ fn detector() -> Detector {
     Detector::with_broad_phase(on_device(&workers), workers)
 }
 
+fn hash_of(pairs: &[Pair]) -> String {
+    pair_hash(pairs.iter().map(|&pair| pair.into()))
+}
+
 fn play(spec: &SceneSpec, still: bool) -> Vec<Pair> {
     let mut scene = spec.build().unwrap();
     let mut detector = detector();
@@ -54,7 +58,7 @@ fn every_scene_gives_the_golden_pairs() {
             spec = spec.param(key, value.parse().unwrap());
         }
         for (still, hash) in [false, true].into_iter().zip(words) {
-            assert_eq!(pair_hash(&play(&spec, still)), hash, "{name}, still {still}");
+            assert_eq!(hash_of(&play(&spec, still)), hash, "{name}, still {still}");
         }
         scenes += 1;
     }
@@ -85,7 +89,7 @@ fn every_shared_data_set_gives_its_published_hashes() {
             detector.boxes_mut().set_all(&boxes).unwrap();
             detector.step().unwrap();
             assert_eq!(detector.pairs().len() as u64, frame["pairs"].as_u64().unwrap(), "{name}");
-            assert_eq!(pair_hash(detector.pairs()), frame["sha256"].as_str().unwrap(), "{name}");
+            assert_eq!(hash_of(detector.pairs()), frame["sha256"].as_str().unwrap(), "{name}");
         }
     }
 }

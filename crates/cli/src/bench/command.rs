@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use jostle::{Algorithm, available_threads};
+use jostle::{Algorithm, Workers, available_threads};
 use jostle_scenes::OutputFile;
 use serde_json::Value;
 
 use super::narrow::command::{self as narrow, NarrowArgs};
 use super::predict::frame_time;
 use super::{Course, Entrant, Measured, measure, picture, report};
+use crate::support::device::Device;
 use crate::support::failure::Failure;
 use crate::support::feed::STANDARD;
 use crate::support::files;
@@ -23,7 +24,7 @@ use crate::support::text::{count_of, grouped, wrapped};
 const EXAMPLES: &str = "\
 Lists are separated by commas. All algorithms see each frame before the next one comes; they must
 find the same pairs. ratio is the median time over the fastest one's. With --json, one object per
-line: scene, n, algorithm, threads, build_ms (first frame, from nothing), median_ms, min_ms, p99_ms
+line: scene, n, algorithm, device, threads, build_ms (first frame, from nothing), median_ms, min_ms, p99_ms
 (the broad phase's update), step_median_ms (with events), pairs, bytes, frames, stats.
 A file with a single frame is run again and again from nothing.
 
@@ -71,6 +72,9 @@ pub struct BenchArgs {
     #[arg(long, value_parser = names::algorithm_or_all, value_delimiter = ',',
         default_value = "all")]
     algorithm: Vec<Choice>,
+    /// Where: cpu, gpu, or a GPU's number or name (see jostle devices); several by commas
+    #[arg(long, value_delimiter = ',', default_value = "cpu")]
+    device: Vec<String>,
     /// Numbers of threads; 0 is one for each core
     #[arg(long, value_parser = names::threads, value_delimiter = ',', default_value = "1")]
     threads: Vec<usize>,
@@ -130,9 +134,18 @@ fn entrants(args: &BenchArgs) -> Result<Vec<Entrant>, Failure> {
     threads.sort_unstable();
     threads.dedup();
     let mut list = Vec::new();
-    for (algorithm, _) in names::chosen(&args.algorithm) {
-        for &count in &threads {
-            list.push(Entrant { algorithm, workers: names::workers(count)? });
+    for device in &args.device {
+        let device = Device::open(device)?;
+        if !device.is_cpu() {
+            let (algorithm, workers) = (Algorithm::GridSweep, Workers::one());
+            list.push(Entrant { algorithm, workers, device });
+            continue;
+        }
+        for (algorithm, _) in names::chosen(&args.algorithm) {
+            for &count in &threads {
+                let (workers, device) = (names::workers(count)?, device.clone());
+                list.push(Entrant { algorithm, workers, device });
+            }
         }
     }
     Ok(list)

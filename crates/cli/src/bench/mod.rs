@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use jostle::{Algorithm, Boxes, Stats, Workers};
 use jostle_scenes::{Invalid, SceneSpec, Sorted};
 
+use crate::support::device::Device;
 use crate::support::failure::Failure;
 use crate::support::feed::Feed;
 use crate::support::interrupt;
@@ -60,12 +61,19 @@ pub struct Entrant {
     pub algorithm: Algorithm,
     /// Its threads.
     pub workers: Workers,
+    /// Where it runs.
+    pub device: Device,
 }
 
 impl Entrant {
     /// An algorithm on the calling thread.
     pub fn single(algorithm: Algorithm) -> Entrant {
-        Entrant { algorithm, workers: Workers::one() }
+        Entrant { algorithm, workers: Workers::one(), device: Device::default() }
+    }
+
+    fn runner(&self) -> Runner {
+        let broad = self.device.build(self.algorithm, &self.workers);
+        Runner::with_broad_phase(self.algorithm.name(), broad, &self.workers)
     }
 }
 
@@ -97,6 +105,8 @@ pub struct Measured {
     pub n: usize,
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// Where it ran.
+    pub device: String,
     /// Its number of threads.
     pub threads: usize,
     /// The first frame, from nothing.
@@ -112,6 +122,14 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The algorithm, and where it ran if that is not the processor.
+    pub fn label(&self) -> String {
+        match &self.device[..] {
+            "cpu" => self.algorithm.to_string(),
+            device => format!("{} on {device}", self.algorithm),
+        }
+    }
+
     /// The frames that count: all after the first, or the first if it is the only one.
     fn times(&self, time: impl Fn(&Sample) -> f64) -> Sorted {
         match self.samples.is_empty() {
@@ -193,6 +211,7 @@ struct Race {
 struct Lane {
     runner: Runner,
     algorithm: Algorithm,
+    device: String,
     samples: Vec<Sample>,
     spent: Duration,
     cut_short: bool,
@@ -201,8 +220,9 @@ struct Lane {
 impl Race {
     fn new(feed: &Feed, entrants: &[Entrant], budget: Option<Duration>) -> Race {
         let lanes = entrants.iter().map(|entrant| Lane {
-            runner: Runner::new(entrant.algorithm, &entrant.workers),
+            runner: entrant.runner(),
             algorithm: entrant.algorithm,
+            device: entrant.device.name(),
             samples: Vec::new(),
             spent: Duration::ZERO,
             cut_short: false,
@@ -213,7 +233,7 @@ impl Race {
     /// Begins from nothing again.
     fn restart(&mut self, entrants: &[Entrant]) {
         for (lane, entrant) in self.lanes.iter_mut().zip(entrants) {
-            lane.runner = Runner::new(entrant.algorithm, &entrant.workers);
+            lane.runner = entrant.runner();
         }
     }
 
@@ -263,6 +283,7 @@ impl Race {
             scene: self.scene.clone(),
             n: self.n,
             algorithm: lane.algorithm,
+            device: lane.device,
             threads: lane.runner.threads(),
             build: lane.samples[0],
             samples: lane.samples[1..].to_vec(),

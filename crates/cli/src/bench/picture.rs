@@ -23,9 +23,9 @@ pub fn draw(rows: &[Measured]) -> Result<String, Failure> {
 /// Threads are named only if they differ.
 fn label(row: &Measured, rows: &[&Measured]) -> String {
     match rows.iter().all(|other| other.threads == row.threads) {
-        true => row.algorithm.to_string(),
-        false if row.threads == 1 => format!("{}, 1 thread", row.algorithm),
-        false => format!("{}, {} threads", row.algorithm, row.threads),
+        true => row.label(),
+        false if row.threads == 1 => format!("{}, 1 thread", row.label()),
+        false => format!("{}, {} threads", row.label(), row.threads),
     }
 }
 
@@ -41,7 +41,7 @@ fn lines(rows: &[&Measured]) -> Chart {
             Some(known) => known.points.push(point),
             None => {
                 let line = Series::new(&label, vec![point]);
-                series.push(line.in_group(row.algorithm.name(), dash));
+                series.push(line.in_group(&row.label(), dash));
             }
         }
     }

@@ -11,6 +11,7 @@ pub fn object(row: &Measured) -> Value {
         "scene": row.scene,
         "n": row.n,
         "algorithm": row.algorithm.name(),
+        "device": row.device,
         "threads": row.threads,
         "build_ms": rounded_ms(row.build.update_ms),
         "median_ms": rounded_ms(row.median_ms()),
@@ -39,10 +40,11 @@ fn stats(row: &Measured) -> Value {
 }
 
 /// The columns of the CSV file: the keys of the JSON without the algorithms' own counts.
-pub const KEYS: [&str; 14] = [
+pub const KEYS: [&str; 15] = [
     "scene",
     "n",
     "algorithm",
+    "device",
     "threads",
     "build_ms",
     "median_ms",
@@ -74,7 +76,7 @@ pub fn course_table(rows: &[Measured]) -> String {
     let cells = sorted.into_iter().map(|row| {
         let mark = if row.cut_short { " (cut short)" } else { "" };
         vec![
-            format!("{}{mark}", row.algorithm),
+            format!("{}{mark}", row.label()),
             row.threads.to_string(),
             format!("{:.2}×", row.median_ms() / fastest),
             brief(row.median_ms()),

@@ -3,9 +3,10 @@
 //! | for | modules |
 //! |---|---|
 //! | input | [`source`]: the command line, [`feed`]: frames, [`names`]: names and numbers |
-//! | work | [`runner`] steps one broad phase, [`interrupt`] hears Ctrl-C |
+//! | work | [`device`] says where, [`runner`] steps one broad phase, [`interrupt`] hears Ctrl-C |
 //! | output | [`files`], [`plot`] and [`text`]; [`progress`] on the terminal; [`failure`] ends it |
 
+pub mod device;
 pub mod failure;
 pub mod feed;
 pub mod files;

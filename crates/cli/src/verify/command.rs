@@ -3,10 +3,11 @@
 use std::io::{Write, stdout};
 
 use clap::Args;
-use jostle::{Algorithm, available_threads};
+use jostle::{Algorithm, Workers, available_threads};
 use jostle_scenes::Scene;
 
 use super::{Contender, verify};
+use crate::support::device::Device;
 use crate::support::failure::Failure;
 use crate::support::names::{self, Choice};
 use crate::support::source::SourceArgs;
@@ -40,6 +41,9 @@ pub struct VerifyArgs {
     #[arg(long, value_parser = names::algorithm_or_all, value_delimiter = ',',
         default_value = "all")]
     algorithm: Vec<Choice>,
+    /// Where: cpu, gpu, or a GPU's number or name (see jostle devices)
+    #[arg(long, default_value = "cpu")]
+    device: String,
     /// Numbers of threads; 0 is one for each core
     #[arg(long, value_parser = names::threads, value_delimiter = ',', default_value = "1")]
     threads: Vec<usize>,
@@ -52,10 +56,11 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
         let scenes = Scene::list().iter();
         sources = scenes.map(|scene| with_scene(&args.source, scene.name)).collect();
     }
+    let device = Device::open(&args.device)?;
     let mut faults = Vec::new();
     for source in &sources {
         let mut feed = source.open(FRAMES)?;
-        let contenders = contenders(args, feed.boxes())?;
+        let contenders = contenders(args, &device, feed.boxes())?;
         let names: Vec<&str> = contenders.iter().map(|contender| &contender.name[..]).collect();
         match verify(&mut feed, &contenders) {
             Ok(verified) => {
@@ -75,7 +80,10 @@ fn with_scene(source: &SourceArgs, name: &str) -> SourceArgs {
 }
 
 /// Each algorithm with each number of threads.
-fn contenders(args: &VerifyArgs, boxes: usize) -> Result<Vec<Contender>, Failure> {
+fn contenders(args: &VerifyArgs, device: &Device, boxes: usize) -> Result<Vec<Contender>, Failure> {
+    if !device.is_cpu() {
+        return on_device(args, device);
+    }
     let mut threads: Vec<usize> =
         args.threads.iter().map(|&n| if n == 0 { available_threads() } else { n }).collect();
     threads.sort_unstable();
@@ -91,4 +99,16 @@ fn contenders(args: &VerifyArgs, boxes: usize) -> Result<Vec<Contender>, Failure
         }
     }
     Ok(list)
+}
+
+/// What runs on a device: one algorithm, whatever the threads.
+fn on_device(args: &VerifyArgs, device: &Device) -> Result<Vec<Contender>, Failure> {
+    for (algorithm, named) in names::chosen(&args.algorithm) {
+        if named {
+            device.algorithm(algorithm)?;
+        }
+    }
+    let (name, device) = (format!("grid-sweep on {}", device.name()), device.clone());
+    let build = move |workers: &Workers| device.build(Algorithm::GridSweep, workers);
+    Ok(vec![Contender::custom(&name, build)])
 }

@@ -1,0 +1,52 @@
+//! `--device`: the same pairs on a GPU, here Mesa's software one.
+#![cfg(feature = "gpu")]
+
+mod common;
+
+use common::Bench;
+
+#[test]
+fn devices_are_listed_with_what_names_them() {
+    let list = Bench::new().ok(&["devices"]);
+    assert!(list.starts_with("cpu "), "{list}");
+    assert!(list.contains("(software, vulkan)"), "no software device; see test.sh: {list}");
+}
+
+#[test]
+fn pairs_on_a_device_are_those_of_the_processor() {
+    let bench = Bench::new();
+    bench.ok(&["scene", "uniform", "--n", "2000", "--frames", "3", "-o", "boxes.npy"]);
+    let here = bench.json(&["pairs", "boxes.npy", "--json"]);
+    let there = bench.json(&["pairs", "boxes.npy", "--json", "--device", "gpu"]);
+    assert_eq!(here.len(), there.len());
+    for (here, there) in here.iter().zip(&there) {
+        for key in ["frame", "pairs", "began", "ended", "sha256"] {
+            assert_eq!(here[key], there[key], "{key}");
+        }
+        assert_eq!((&here["device"], &there["algorithm"]), (&"cpu".into(), &"grid-sweep".into()));
+        assert_ne!(there["device"], "cpu");
+    }
+}
+
+#[test]
+fn verify_and_bench_run_on_a_device() {
+    let bench = Bench::new();
+    let scene = ["--scene", "uniform", "--n", "1000", "--frames", "3"];
+    let told = bench.ok(&[&["verify", "--device", "gpu"], &scene[..]].concat());
+    assert!(told.contains("grid-sweep on "), "{told}");
+    let devices = ["bench", "--device", "cpu,gpu", "--algorithm", "grid-sweep", "--json"];
+    let rows = bench.json(&[&devices, &scene[..]].concat());
+    assert_eq!(rows.len(), 2);
+    assert_eq!((&rows[0]["device"], &rows[0]["pairs"]), (&"cpu".into(), &rows[1]["pairs"]));
+    assert!(rows[1]["stats"]["dispatches"].as_f64() > Some(50.0), "{}", rows[1]);
+}
+
+#[test]
+fn what_a_device_cannot_do_is_said() {
+    let bench = Bench::new();
+    bench.write("one.csv", "0,0,0,1,1,1\n");
+    let told = bench.fails(2, &["pairs", "one.csv", "--device", "no such thing"]);
+    assert!(told.contains("no such thing") && told.contains("found: "), "{told}");
+    let told = bench.fails(2, &["pairs", "one.csv", "--device", "gpu", "--algorithm", "sap"]);
+    assert!(told.contains("sap runs on the processor only"), "{told}");
+}
