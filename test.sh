@@ -109,9 +109,10 @@ wasm32() {
   wasm "" wasm && wasm "-C target-feature=+simd128" wasm-simd128
 }
 
+# The features of the whole workspace, so that what the tests built serves here too.
 portable_simd() {
-  JOSTLE_SIMD=portable cargo test --locked -p jostle --lib &&
-    JOSTLE_SIMD=portable cargo test --locked -p jostle-testkit --test conformance --test golden
+  JOSTLE_SIMD=portable cargo test --locked --workspace --exclude jostle-gpu \
+    --lib --test conformance --test golden
 }
 
 # The GPU's tests run on Mesa's software Vulkan: installed here if that is allowed.
@@ -140,7 +141,6 @@ step "documentation" documentation
 step "gpu" gpu
 step "tests" cargo test --locked --workspace --exclude jostle-gpu --no-fail-fast
 step "tests without threads" cargo test --locked -p jostle --no-default-features --lib
-step "tests with serde" cargo test --locked -p jostle --all-features --lib
 step "tests with portable SIMD" portable_simd
 step "tests on i686" i686
 step "tests on aarch64" aarch64

@@ -11,13 +11,13 @@ use crate::support::failure::Failure;
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
         jostle completions bash > ~/.local/share/bash-completion/completions/jostle")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
 
 /// Runs the command.
-pub fn run(args: &CompletionsArgs, command: &mut clap::Command) -> Result<(), Failure> {
+pub(crate) fn run(args: &CompletionsArgs, command: &mut clap::Command) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "jostle", &mut script);
     stdout().write_all(&script)?;

@@ -10,10 +10,10 @@ use crate::support::failure::Failure;
 /// Lists the devices that --device can name
 #[derive(Args)]
 #[command(after_help = device::ABOUT)]
-pub struct DevicesArgs {}
+pub(crate) struct DevicesArgs {}
 
 /// Runs the command.
-pub fn run(_: &DevicesArgs) -> Result<(), Failure> {
+pub(crate) fn run(_: &DevicesArgs) -> Result<(), Failure> {
     for line in device::listed() {
         writeln!(stdout(), "{line}")?;
     }

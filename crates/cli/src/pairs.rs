@@ -30,10 +30,10 @@ or from text (.csv, .tsv, .txt) with six or four numbers a line. What is no floa
 outward. IN may be -, standard input: an .npy array or text.
 
 The pairs of a frame are printed if they are 20 or fewer. With --json, one object per frame: frame,
-boxes, pairs, began, ended, sha256, algorithm, device, threads, ms (the broad phase's update alone), step_ms
-(with events); skipped with --skip-invalid, and with_boxes with --with. sha256 is over the pairs
-(a < b) sorted ascending, as little-endian u32 couples. Pairs are rows of IN, counted from 0; with
---with B, a row of IN and a row of B.
+boxes, pairs, began, ended, sha256, algorithm, device, threads, ms (the broad phase's update alone),
+step_ms (with events); skipped with --skip-invalid, and with_boxes with --with. sha256 is over the
+pairs (a < b) sorted ascending, as little-endian u32 couples. Pairs are rows of IN, counted from 0;
+with --with B, a row of IN and a row of B.
 
 The output file is .npy (uint32, columns a, b) or .csv, by its ending; - is .csv on standard output
 and nothing else there. For a sequence there is a column in front: frame, a, b.
@@ -48,7 +48,7 @@ Examples:
 /// Finds the overlapping pairs of the boxes in a file, frame by frame
 #[derive(Args)]
 #[command(after_help = ABOUT)]
-pub struct PairsArgs {
+pub(crate) struct PairsArgs {
     /// A file of boxes; - reads standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
@@ -99,7 +99,7 @@ impl PairsArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &PairsArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &PairsArgs) -> Result<(), Failure> {
     if args.json && args.pairs_to_stdout() {
         return Err(Failure::input("--json and -o - both need standard output; give -o a file"));
     }

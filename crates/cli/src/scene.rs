@@ -26,7 +26,7 @@ Examples:
 /// Writes a moving scene to a file, or lists the scenes
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct SceneArgs {
+pub(crate) struct SceneArgs {
     /// The scene, by name
     #[arg(required_unless_present = "list")]
     name: Option<String>,
@@ -52,7 +52,7 @@ pub struct SceneArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &SceneArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &SceneArgs) -> Result<(), Failure> {
     let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
         return list();
     };

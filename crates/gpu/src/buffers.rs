@@ -3,7 +3,7 @@
 use crate::device::{Gpu, GpuError};
 
 /// A storage buffer of `words` 32-bit words, at least one.
-pub fn storage(gpu: &Gpu, label: &str, words: u64) -> wgpu::Buffer {
+pub(crate) fn storage(gpu: &Gpu, label: &str, words: u64) -> wgpu::Buffer {
     gpu.device().create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
         size: words.max(4) * 4,
@@ -17,14 +17,14 @@ pub fn storage(gpu: &Gpu, label: &str, words: u64) -> wgpu::Buffer {
 /// Memory that the processor writes and the device copies from. It is mapped again while the
 /// step's one wait goes on, so that no step waits for it and none allocates.
 #[derive(Debug)]
-pub struct Upload {
+pub(crate) struct Upload {
     buffer: wgpu::Buffer,
     mapped: bool,
 }
 
 impl Upload {
     /// Room for `bytes`.
-    pub fn new(gpu: &Gpu, bytes: u64) -> Upload {
+    pub(crate) fn new(gpu: &Gpu, bytes: u64) -> Upload {
         let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
             label: Some("upload"),
             size: bytes.max(256).next_multiple_of(8),
@@ -35,17 +35,17 @@ impl Upload {
     }
 
     /// The buffer, to copy from.
-    pub fn buffer(&self) -> &wgpu::Buffer {
+    pub(crate) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
     /// Room in bytes.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.buffer.size()
     }
 
     /// Writes words from an iterator at a byte offset; returns the bytes written.
-    pub fn write(
+    pub(crate) fn write(
         &mut self,
         offset: u64,
         words: impl ExactSizeIterator<Item = u32>,
@@ -75,13 +75,13 @@ impl Upload {
     }
 
     /// Gives the buffer to the device. Call before submitting.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.buffer.unmap();
         self.mapped = false;
     }
 
     /// Asks for the buffer back; the next wait delivers it. Call after submitting.
-    pub fn reopen(&mut self) {
+    pub(crate) fn reopen(&mut self) {
         self.buffer.map_async(wgpu::MapMode::Write, .., |_| {});
         self.mapped = true;
     }
@@ -89,13 +89,13 @@ impl Upload {
 
 /// Memory that the device copies to and the processor reads.
 #[derive(Debug)]
-pub struct Readback {
+pub(crate) struct Readback {
     buffer: wgpu::Buffer,
 }
 
 impl Readback {
     /// Room for `bytes`.
-    pub fn new(gpu: &Gpu, bytes: u64) -> Readback {
+    pub(crate) fn new(gpu: &Gpu, bytes: u64) -> Readback {
         let buffer = gpu.device().create_buffer(&wgpu::BufferDescriptor {
             label: Some("readback"),
             size: bytes.max(256).next_multiple_of(8),
@@ -106,22 +106,22 @@ impl Readback {
     }
 
     /// The buffer, to copy to.
-    pub fn buffer(&self) -> &wgpu::Buffer {
+    pub(crate) fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
     }
 
     /// Room in bytes.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.buffer.size()
     }
 
     /// Asks for the first bytes; the next wait delivers them. Call after submitting.
-    pub fn open(&self, bytes: u64) {
+    pub(crate) fn open(&self, bytes: u64) {
         self.buffer.map_async(wgpu::MapMode::Read, ..bytes.max(4), |_| {});
     }
 
     /// Reads words after a wait.
-    pub fn read(&self, words: u64, mut take: impl FnMut(u32)) -> Result<(), GpuError> {
+    pub(crate) fn read(&self, words: u64, mut take: impl FnMut(u32)) -> Result<(), GpuError> {
         let view = self
             .buffer
             .get_mapped_range(..words.max(1) * 4)
@@ -133,7 +133,7 @@ impl Readback {
     }
 
     /// Gives the buffer back to the device.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.buffer.unmap();
     }
 }

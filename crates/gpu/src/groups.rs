@@ -15,7 +15,7 @@ const LARGE_OWNER: usize = 32;
 
 /// A partition of the boxes by filter.
 #[derive(Debug, Default)]
-pub struct Groups {
+pub(crate) struct Groups {
     /// The filter that all boxes of a group share; none for the last group, the mixed one.
     kinds: Vec<Option<Filter>>,
     /// The group of each slot; empty without filters.
@@ -29,7 +29,7 @@ pub struct Groups {
 impl Groups {
     /// Takes in the changes if they continue from the last call, and looks at all boxes if not, or
     /// if many have changed. Without filters there is one group and nothing is read.
-    pub fn follow(&mut self, boxes: &Boxes, continues: bool) {
+    pub(crate) fn follow(&mut self, boxes: &Boxes, continues: bool) {
         if !boxes.has_filters() {
             *self = Groups { kinds: vec![Some(Filter::ALL)], ..Groups::default() };
         } else if !continues || self.group.is_empty() || !self.follow_changes(boxes) {
@@ -79,17 +79,17 @@ impl Groups {
     }
 
     /// Number of groups, at least one.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.kinds.len()
     }
 
     /// The group of a slot.
-    pub fn of(&self, slot: usize) -> u8 {
+    pub(crate) fn of(&self, slot: usize) -> u8 {
         self.group.get(slot).copied().unwrap_or(0)
     }
 
     /// Returns false if no box of one group can pair with one of the other, which may be the same.
-    pub fn may_pair(&self, one: usize, other: usize) -> bool {
+    pub(crate) fn may_pair(&self, one: usize, other: usize) -> bool {
         match (&self.kinds[one], &self.kinds[other]) {
             (Some(a), Some(b)) => a.allows(b),
             _ => true,

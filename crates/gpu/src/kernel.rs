@@ -21,7 +21,7 @@ macro_rules! kernels {
     ($($name:ident = $file:literal, [$($before:literal),*], [$($bind:ident),*];)*) => {
         /// The kernels by name, in the order of a step.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Kernel {
+        pub(crate) enum Kernel {
             $(#[doc = concat!("`", $file, "`")] $name,)*
         }
 
@@ -60,7 +60,7 @@ kernels! {
 }
 
 /// Bytes between the parameters of two dispatches: every device allows offsets like these.
-pub const PARAMS_STRIDE: u32 = 256;
+pub(crate) const PARAMS_STRIDE: u32 = 256;
 
 /// Bytes of parameters that a kernel sees.
 const PARAMS_SIZE: u64 = 32;
@@ -73,13 +73,13 @@ struct Compiled {
 
 /// Every kernel, compiled for a device.
 #[derive(Debug)]
-pub struct Kernels {
+pub(crate) struct Kernels {
     compiled: Vec<Compiled>,
 }
 
 impl Kernels {
     /// Compiles all. What a device refuses is reported by its error handler.
-    pub fn compile(device: &wgpu::Device) -> Kernels {
+    pub(crate) fn compile(device: &wgpu::Device) -> Kernels {
         let preamble = work::preamble() + include_str!("kernels/common.wgsl");
         let compiled = SOURCES
             .iter()
@@ -89,17 +89,17 @@ impl Kernels {
     }
 
     /// The pipeline of a kernel.
-    pub fn pipeline(&self, kernel: Kernel) -> &wgpu::ComputePipeline {
+    pub(crate) fn pipeline(&self, kernel: Kernel) -> &wgpu::ComputePipeline {
         &self.compiled[kernel as usize].pipeline
     }
 
     /// Returns true if the kernel takes parameters.
-    pub fn has_params(kernel: Kernel) -> bool {
+    pub(crate) fn has_params(kernel: Kernel) -> bool {
         SOURCES[kernel as usize].2[0] == Params
     }
 
     /// Binds buffers to a kernel, parameters first if it has any.
-    pub fn bind(
+    pub(crate) fn bind(
         &self,
         device: &wgpu::Device,
         kernel: Kernel,

@@ -9,7 +9,7 @@ use crate::work;
 
 /// Capacities, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// Slots of boxes.
     pub slots: u32,
     /// Boxes in a list of changes.
@@ -25,7 +25,7 @@ pub struct Sizes {
 }
 
 /// Words of a changed box in the list of changes: slot, bounds, filter.
-pub const CHANGE_WORDS: u64 = 11;
+pub(crate) const CHANGE_WORDS: u64 = 11;
 
 impl Sizes {
     /// Words of each buffer, named.
@@ -53,26 +53,26 @@ impl Sizes {
     }
 
     /// Bytes of all buffers.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let all: u64 = self.buffers().iter().map(|&(_, words)| words.max(4) * 4).sum();
         // The events, and two buffers that stand in for values where there are none.
         all + (u64::from(self.events) * 8).max(16) + 2 * 16
     }
 
     /// The first buffer that is larger than a binding may be, with its bytes.
-    pub fn oversized(&self, binding: u64) -> Option<(&'static str, u64)> {
+    pub(crate) fn oversized(&self, binding: u64) -> Option<(&'static str, u64)> {
         let events = ("events", u64::from(self.events) * 2);
         let all = self.buffers().into_iter().chain([events]);
         all.map(|(name, words)| (name, words * 4)).find(|&(_, bytes)| bytes > binding)
     }
 
     /// Workgroups of a dispatch: enough to fill a large device, few for few boxes.
-    pub fn groups(&self) -> u32 {
+    pub(crate) fn groups(&self) -> u32 {
         (self.slots / 2048).next_power_of_two().clamp(1, work::MOST_GROUPS)
     }
 
     /// The most runs that are planned.
-    pub fn run_bound(&self) -> u32 {
+    pub(crate) fn run_bound(&self) -> u32 {
         self.slots.saturating_mul(2).clamp(64, work::MOST_RUNS)
     }
 
@@ -85,7 +85,7 @@ impl Sizes {
 
 /// The buffers and programs for some sizes.
 #[derive(Debug)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// What fits.
     pub sizes: Sizes,
     buffers: Vec<wgpu::Buffer>,
@@ -111,7 +111,7 @@ const BETWEEN: usize = 13;
 
 impl Memory {
     /// Buffers for these sizes; those of `old` that fit are used again with their contents.
-    pub fn new(gpu: &Gpu, sizes: Sizes, old: Option<Memory>) -> Result<Memory, GpuError> {
+    pub(crate) fn new(gpu: &Gpu, sizes: Sizes, old: Option<Memory>) -> Result<Memory, GpuError> {
         let reuse = |number: usize, words: u64| {
             let held = old.as_ref().map(|old| &old.buffers[number]);
             held.filter(|buffer| buffer.size() == words.max(4) * 4).cloned()
@@ -134,52 +134,52 @@ impl Memory {
     }
 
     /// Returns true if buffers of these sizes would keep the boxes of this one.
-    pub fn keeps_boxes(&self, sizes: &Sizes) -> bool {
+    pub(crate) fn keeps_boxes(&self, sizes: &Sizes) -> bool {
         self.sizes.slots == sizes.slots && self.sizes.filtered == sizes.filtered
     }
 
     /// Returns true if buffers of these sizes would keep the pair lists of this one.
-    pub fn keeps_pairs(&self, sizes: &Sizes) -> bool {
+    pub(crate) fn keeps_pairs(&self, sizes: &Sizes) -> bool {
         self.sizes.pairs == sizes.pairs && (self.sizes.events > 0) == (sizes.events > 0)
     }
 
     /// The program that writes to pair list `parity`.
-    pub fn program(&self, parity: usize) -> &Program {
+    pub(crate) fn program(&self, parity: usize) -> &Program {
         &self.programs[parity]
     }
 
     /// Counts and tables.
-    pub fn work(&self) -> &wgpu::Buffer {
+    pub(crate) fn work(&self) -> &wgpu::Buffer {
         &self.buffers[WORK]
     }
 
     /// Six words for each slot: the bits of the bounds.
-    pub fn boxes(&self) -> &wgpu::Buffer {
+    pub(crate) fn boxes(&self) -> &wgpu::Buffer {
         &self.buffers[BOXES]
     }
 
     /// Four words for each slot.
-    pub fn filters(&self) -> &wgpu::Buffer {
+    pub(crate) fn filters(&self) -> &wgpu::Buffer {
         &self.buffers[FILTERS]
     }
 
     /// The list of changed boxes.
-    pub fn changes(&self) -> &wgpu::Buffer {
+    pub(crate) fn changes(&self) -> &wgpu::Buffer {
         &self.buffers[CHANGES]
     }
 
     /// A list of pairs.
-    pub fn pairs(&self, parity: usize) -> &wgpu::Buffer {
+    pub(crate) fn pairs(&self, parity: usize) -> &wgpu::Buffer {
         &self.buffers[PAIRS + parity]
     }
 
     /// What began, then what ended.
-    pub fn events(&self) -> &wgpu::Buffer {
+    pub(crate) fn events(&self) -> &wgpu::Buffer {
         &self.events
     }
 
     /// Bytes on the device.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let buffers = self.buffers.iter().chain(&self.nothing).chain([&self.events]);
         buffers.map(wgpu::Buffer::size).sum()
     }

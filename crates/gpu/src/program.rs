@@ -8,7 +8,7 @@ use crate::work;
 
 /// Parts of a step that can be submitted alone, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub(crate) enum Stage {
     /// Changed boxes go to their slots.
     Upload,
     /// Range, variance, sweep axis, grid, level.
@@ -46,13 +46,13 @@ const MOST_COMMANDS: u32 = 192;
 
 /// A list of dispatches with their parameters.
 #[derive(Debug)]
-pub struct Program {
+pub(crate) struct Program {
     commands: Vec<Command>,
 }
 
 impl Program {
     /// Records the stages from the first to the last named; returns the number of dispatches.
-    pub fn record(
+    pub(crate) fn record(
         &self,
         kernels: &Kernels,
         encoder: &mut wgpu::CommandEncoder,
@@ -85,7 +85,7 @@ impl Program {
 
 /// Two buffers of keys and two of values, between which a sort goes back and forth.
 #[derive(Clone, Copy, Debug)]
-pub struct SortLists<'a> {
+pub(crate) struct SortLists<'a> {
     /// The list to sort and, after an even number of passes, the sorted one.
     pub keys: &'a wgpu::Buffer,
     /// As large as `keys`.
@@ -101,7 +101,7 @@ pub struct SortLists<'a> {
 /// How many elements there are: the word of `work` that says it, and how many fit. If there are
 /// more, kernels do nothing.
 #[derive(Clone, Copy, Debug)]
-pub struct Length {
+pub(crate) struct Length {
     /// The word.
     pub count_at: u32,
     /// The capacity.
@@ -109,7 +109,7 @@ pub struct Length {
 }
 
 /// Makes a [`Program`].
-pub struct Builder<'a> {
+pub(crate) struct Builder<'a> {
     gpu: &'a Gpu,
     work: &'a wgpu::Buffer,
     groups: u32,
@@ -121,7 +121,7 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// An empty program whose dispatches have `groups` workgroups.
-    pub fn new(gpu: &'a Gpu, work: &'a wgpu::Buffer, groups: u32) -> Builder<'a> {
+    pub(crate) fn new(gpu: &'a Gpu, work: &'a wgpu::Buffer, groups: u32) -> Builder<'a> {
         let params = gpu.device().create_buffer(&wgpu::BufferDescriptor {
             label: Some("parameters"),
             size: u64::from(MOST_COMMANDS * PARAMS_STRIDE),
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
     }
 
     /// What follows belongs to this stage; stages come in order.
-    pub fn stage(&mut self, stage: Stage) -> &mut Self {
+    pub(crate) fn stage(&mut self, stage: Stage) -> &mut Self {
         debug_assert!(stage >= self.stage, "stages come in order");
         self.stage = stage;
         self
@@ -157,7 +157,12 @@ impl<'a> Builder<'a> {
     }
 
     /// A kernel over shares of elements; its first parameter is the number of workgroups.
-    pub fn run(&mut self, kernel: Kernel, buffers: &[&wgpu::Buffer], params: &[u32]) -> &mut Self {
+    pub(crate) fn run(
+        &mut self,
+        kernel: Kernel,
+        buffers: &[&wgpu::Buffer],
+        params: &[u32],
+    ) -> &mut Self {
         let bind = self.bind(kernel, buffers);
         let all = [&[self.groups], params].concat();
         self.push(kernel, bind, self.groups, &all);
@@ -165,7 +170,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A kernel of one workgroup.
-    pub fn run_one(
+    pub(crate) fn run_one(
         &mut self,
         kernel: Kernel,
         buffers: &[&wgpu::Buffer],
@@ -177,7 +182,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The exclusive prefix sum of `data`, in place; the total goes to a word of `work`.
-    pub fn scan(&mut self, data: &wgpu::Buffer, length: Length, total_at: u32) -> &mut Self {
+    pub(crate) fn scan(&mut self, data: &wgpu::Buffer, length: Length, total_at: u32) -> &mut Self {
         let params = [length.count_at, length.capacity, work::PARTIALS, self.groups];
         let bind = self.bind(Kernel::ScanReduce, &[data]);
         self.push(Kernel::ScanReduce, bind, self.groups, &params);
@@ -188,7 +193,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The exclusive prefix sum of a stretch of `work`.
-    pub fn scan_small(
+    pub(crate) fn scan_small(
         &mut self,
         first: u32,
         length: u32,
@@ -200,7 +205,7 @@ impl<'a> Builder<'a> {
 
     /// A stable sort by some four-bit digits of the keys, the least first: word of the key and
     /// shift of each. An even number, so that the result is where the input was.
-    pub fn sort(
+    pub(crate) fn sort(
         &mut self,
         lists: SortLists<'_>,
         length: Length,
@@ -229,7 +234,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The program. Its parameters are uploaded.
-    pub fn finish(self) -> Program {
+    pub(crate) fn finish(self) -> Program {
         let bytes: &[u8] = bytemuck::cast_slice(&self.table);
         self.gpu.queue().write_buffer(&self.params, 0, bytes);
         Program { commands: self.commands }
@@ -237,6 +242,6 @@ impl<'a> Builder<'a> {
 }
 
 /// The digits of the lower `bits` bits of a word of a key, least first.
-pub fn digits(word: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
+pub(crate) fn digits(word: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
     (0..bits).step_by(4).map(move |shift| (word, shift))
 }

@@ -28,7 +28,7 @@ pub struct GpuOptions {
 
 /// The answer of a submission: the first words of `work`.
 #[derive(Clone, Copy, Debug)]
-pub struct Header([u32; work::HEADER as usize]);
+pub(crate) struct Header([u32; work::HEADER as usize]);
 
 impl Header {
     fn get(&self, word: u32) -> u32 {

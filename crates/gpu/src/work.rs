@@ -5,37 +5,37 @@
 use std::fmt::Write as _;
 
 /// The most workgroups of a dispatch.
-pub const MOST_GROUPS: u32 = 256;
+pub(crate) const MOST_GROUPS: u32 = 256;
 
 /// Threads in a workgroup, in every kernel.
-pub const THREADS: u32 = 256;
+pub(crate) const THREADS: u32 = 256;
 
 /// The most runs (column and filter group): one number below 2^16 is left for giants.
-pub const MOST_RUNS: u32 = 65_535;
+pub(crate) const MOST_RUNS: u32 = 65_535;
 
 /// The most candidates of one sweep.
-pub const MOST_CANDIDATES: u32 = 0x7fff_ffff;
+pub(crate) const MOST_CANDIDATES: u32 = 0x7fff_ffff;
 
 /// Levels of the grid, each half as fine as the one before.
-pub const LEVELS: u32 = 11;
+pub(crate) const LEVELS: u32 = 11;
 
 /// A word that no kernel reads: totals nobody needs go there.
-pub const IGNORED: u32 = 55;
+pub(crate) const IGNORED: u32 = 55;
 
 /// Words that the host writes before each submission.
-pub const INPUTS: u32 = 32;
+pub(crate) const INPUTS: u32 = 32;
 
 /// Words that the host reads after each submission, inputs included.
-pub const HEADER: u32 = 128;
+pub(crate) const HEADER: u32 = 128;
 
 /// What a word that is not given is: no end of a range, no place for a sum.
-pub const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 macro_rules! words {
     ($($name:ident = $value:expr;)*) => {
         $(
             #[allow(dead_code, reason = "some words only kernels look at")]
-            pub const $name: u32 = $value;
+            pub(crate) const $name: u32 = $value;
         )*
 
         /// The same names for the kernels.
@@ -89,22 +89,22 @@ words! {
 const TAIL: u32 = DIGITS + 16 * MOST_GROUPS;
 
 /// Where the hits of the threads begin: one word for each thread, twice.
-pub fn hits_at() -> u32 {
+pub(crate) fn hits_at() -> u32 {
     TAIL
 }
 
 /// Where the table of runs begins.
-pub fn runs_at(groups: u32) -> u32 {
+pub(crate) fn runs_at(groups: u32) -> u32 {
     TAIL + 2 * groups * THREADS
 }
 
 /// Length of the whole buffer in words.
-pub fn length(groups: u32, most_runs: u32) -> u32 {
+pub(crate) fn length(groups: u32, most_runs: u32) -> u32 {
     runs_at(groups) + most_runs + 1
 }
 
 /// The constants in front of every kernel.
-pub fn preamble() -> String {
+pub(crate) fn preamble() -> String {
     let mut text = String::new();
     for (name, value) in NAMES {
         writeln!(text, "const {name}: u32 = {value}u;").expect("strings take everything");

@@ -30,7 +30,7 @@ struct Cached {
 
 impl QueryCache {
     /// The tree for the boxes with their pending changes.
-    pub fn tree(&self, boxes: &Boxes, workers: &Workers) -> Arc<QueryTree> {
+    pub(crate) fn tree(&self, boxes: &Boxes, workers: &Workers) -> Arc<QueryTree> {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out first: a panic in an update leaves no half-updated tree behind.
         let tree = match cached.take() {
@@ -43,14 +43,14 @@ impl QueryCache {
     }
 
     /// Says that the boxes may have changed.
-    pub fn invalidate(&mut self) {
+    pub(crate) fn invalidate(&mut self) {
         if let Some(cached) = self.get_mut() {
             cached.stale = true;
         }
     }
 
     /// Ends the step for the boxes, and for the tree, which follows while it is asked.
-    pub fn commit(&mut self, boxes: &mut Boxes) {
+    pub(crate) fn commit(&mut self, boxes: &mut Boxes) {
         let Some(cached) = self.get_mut() else { return boxes.commit() };
         // Only a query that was leaked can still hold the tree; then it is left to it.
         let tree = Arc::get_mut(&mut cached.tree);

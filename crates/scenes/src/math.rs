@@ -4,7 +4,7 @@
 /// The cube root of a positive number, to about one unit in the last place.
 ///
 /// Newton's method from a guess with the right exponent; each round doubles the good digits.
-pub fn cube_root(value: f64) -> f64 {
+pub(crate) fn cube_root(value: f64) -> f64 {
     if value <= 0.0 || !value.is_finite() {
         return 0.0;
     }
@@ -20,7 +20,7 @@ pub fn cube_root(value: f64) -> f64 {
 ///
 /// The fraction is taken bit by bit: 2^(b1/2 + b2/4 + ...) is a product of repeated square
 /// roots of two. Thirty bits are exact far beyond f32.
-pub fn power_of_two(exponent: f64) -> f64 {
+pub(crate) fn power_of_two(exponent: f64) -> f64 {
     let whole = exponent.clamp(0.0, 60.0).floor();
     let mut rest = exponent.clamp(0.0, 60.0) - whole;
     let mut result = (1u64 << whole as u32) as f64;
@@ -38,7 +38,7 @@ pub fn power_of_two(exponent: f64) -> f64 {
 
 /// A wave between 0 and 1 with straight flanks: 0 at frame 0, 1 at `period / 2`, 0 at `period`.
 /// A period of two jumps from one end to the other on every frame.
-pub fn triangle_wave(frame: u64, period: u64) -> f32 {
+pub(crate) fn triangle_wave(frame: u64, period: u64) -> f32 {
     let period = period.max(2);
     let at = frame % period;
     let up = at.min(period - at);

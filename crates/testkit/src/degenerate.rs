@@ -3,6 +3,7 @@
 use jostle::Aabb;
 
 /// A named sequence of frames with the same boxes in each.
+#[derive(Debug)]
 pub struct Case {
     /// What is special about it.
     pub name: &'static str,

@@ -15,6 +15,7 @@ pub const PERSISTENT: [Algorithm; 5] = [
 ];
 
 /// A set of boxes, those that are there, and a generator.
+#[derive(Debug)]
 pub struct Population {
     /// The boxes; the caller [commits](Boxes::commit) after each step.
     pub boxes: Boxes,
@@ -24,6 +25,7 @@ pub struct Population {
 }
 
 /// A hostile history: step 0 makes the boxes, each further step changes them.
+#[derive(Debug)]
 pub struct History {
     /// What happens.
     pub name: &'static str,

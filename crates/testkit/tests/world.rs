@@ -1,5 +1,5 @@
-//! The whole pipeline: every scene with shapes in its boxes, random histories, and fast bodies, each
-//! against a loop over all pairs and for several numbers of threads.
+//! The whole pipeline: every scene with shapes in its boxes, random histories, and fast bodies,
+//! each against a loop over all pairs and for several numbers of threads.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ use jostle::{
 use jostle_scenes::Scene;
 use proptest::prelude::*;
 
-/// Enough for hundreds of touches a step and for all workers to have some; the loop over all pairs of
-/// every tenth step takes most of the time.
+/// Enough for hundreds of touches a step and for all workers to have some; the loop over all pairs
+/// of every tenth step takes most of the time.
 const BODIES: usize = 256;
 const STEPS: u64 = 300;
 /// All pairs are asked one by one in every step whose number this divides.
@@ -51,9 +51,9 @@ fn shape(kind: usize, half: DVec3) -> Shape {
 }
 
 fn center_and_half(aabb: &Aabb) -> (DVec3, DVec3) {
-    // Shapes are finite: an infinite box gets one that reaches far beyond everything else. Not a billion
-    // times as far: curved shapes are certain to a millionth of the size at best, and two questions
-    // may then differ about a gap of 1e-10 of it.
+    // Shapes are finite: an infinite box gets one that reaches far beyond everything else. Not a
+    // billion times as far: curved shapes are certain to a millionth of the size at best, and two
+    // questions may then differ about a gap of 1e-10 of it.
     let finite = |bound: f32| f64::from(bound).clamp(-1e4, 1e4);
     let (min, max) = (aabb.min.map(finite), aabb.max.map(finite));
     ((DVec3::from(min) + DVec3::from(max)) / 2.0, (DVec3::from(max) - DVec3::from(min)) / 2.0)
@@ -246,7 +246,8 @@ fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         3 => (0usize..7, place()).prop_map(|(kind, at)| Change::Insert(kind, at)),
         1 => any::<usize>().prop_map(Change::Remove),
-        4 => (any::<usize>(), place(), place()).prop_map(|(id, at, turn)| Change::Move(id, at, turn)),
+        4 => (any::<usize>(), place(), place())
+            .prop_map(|(id, at, turn)| Change::Move(id, at, turn)),
         1 => (any::<usize>(), place()).prop_map(|(id, at)| Change::Teleport(id, at)),
         1 => (any::<usize>(), 0u32..4).prop_map(|(id, bits)| Change::Refilter(id, bits)),
         3 => Just(Change::Step),

@@ -10,7 +10,9 @@ use jostle_cli::support::text::table;
 use jostle_cli::support::{names, source};
 use jostle_scenes::FrameReader;
 
+#[allow(missing_debug_implementations, reason = "some libraries' types have none")]
 pub mod contest;
+#[allow(missing_debug_implementations, reason = "some libraries' types have none")]
 pub mod libraries;
 
 use contest::{Contest, Score};

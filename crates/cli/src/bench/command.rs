@@ -24,8 +24,8 @@ use crate::support::text::{count_of, grouped, wrapped};
 const EXAMPLES: &str = "\
 Lists are separated by commas. All algorithms see each frame before the next one comes; they must
 find the same pairs. ratio is the median time over the fastest one's. With --json, one object per
-line: scene, n, algorithm, device, threads, build_ms (first frame, from nothing), median_ms, min_ms, p99_ms
-(the broad phase's update), step_median_ms (with events), pairs, bytes, frames, stats.
+line: scene, n, algorithm, device, threads, build_ms (first frame, from nothing), median_ms, min_ms,
+p99_ms (the broad phase's update), step_median_ms (with events), pairs, bytes, frames, stats.
 A file with a single frame is run again and again from nothing.
 
 With --narrow, questions about pairs of shapes are timed: intersects (by ISA-GJK or a closed form),
@@ -47,7 +47,7 @@ Examples:
   jostle bench --narrow all --case moving --question contact --plot moving.svg";
 
 /// Times algorithms on scenes or a file, interleaved, with ratios
-#[derive(Args)]
+#[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
     /// A file of boxes instead of scenes

@@ -55,7 +55,7 @@ impl Course {
 }
 
 /// An algorithm with the threads it may use.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Entrant {
     /// The algorithm.
     pub algorithm: Algorithm,

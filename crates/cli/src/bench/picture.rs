@@ -7,7 +7,7 @@ use crate::support::plot::{self, Axis, Bars, Chart, Lines, Series};
 use crate::support::text::count_of;
 
 /// The picture as SVG.
-pub fn draw(rows: &[Measured]) -> Result<String, Failure> {
+pub(crate) fn draw(rows: &[Measured]) -> Result<String, Failure> {
     let mut scenes: Vec<&str> = rows.iter().map(|row| row.scene.as_str()).collect();
     scenes.dedup();
     let charts: Vec<Chart> = scenes

@@ -16,7 +16,7 @@ const SMALL: usize = 20_000;
 const SHARES: [usize; 2] = [32, 8];
 
 /// The expected time of a frame, if it is worth a trial.
-pub fn frame_time(
+pub(crate) fn frame_time(
     course: &Course,
     n: usize,
     entrant: &Entrant,

@@ -6,7 +6,7 @@ use super::Measured;
 use crate::support::text::{brief, bytes, grouped, milliseconds, rounded_ms, table};
 
 /// One row as an object.
-pub fn object(row: &Measured) -> Value {
+pub(crate) fn object(row: &Measured) -> Value {
     json!({
         "scene": row.scene,
         "n": row.n,
@@ -40,7 +40,7 @@ fn stats(row: &Measured) -> Value {
 }
 
 /// The columns of the CSV file: the keys of the JSON without the algorithms' own counts.
-pub const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 15] = [
     "scene",
     "n",
     "algorithm",
@@ -59,7 +59,7 @@ pub const KEYS: [&str; 15] = [
 ];
 
 /// A row of the CSV file from its object: of a value that is not there, an empty cell.
-pub fn cells(object: &Value, keys: &[&str]) -> Vec<String> {
+pub(crate) fn cells(object: &Value, keys: &[&str]) -> Vec<String> {
     let cell = |key: &&str| match object.get(key).unwrap_or(&object["stats"][key]) {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -69,7 +69,7 @@ pub fn cells(object: &Value, keys: &[&str]) -> Vec<String> {
 }
 
 /// Rows of one course, with ratios to the fastest.
-pub fn course_table(rows: &[Measured]) -> String {
+pub(crate) fn course_table(rows: &[Measured]) -> String {
     let fastest = rows.iter().map(Measured::median_ms).fold(f64::INFINITY, f64::min);
     let mut sorted: Vec<&Measured> = rows.iter().collect();
     sorted.sort_by(|one, other| one.median_ms().total_cmp(&other.median_ms()));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::query::{Query, Side};
 
 /// The answer as it is printed.
-pub fn answer(query: &Query) -> Value {
+pub(crate) fn answer(query: &Query) -> Value {
     let Query { id, a, b, duration } = query;
     let contact = narrow::contact(&Placed::new(&a.shape, a.pose), &Placed::new(&b.shape, b.pose));
     let mut answer = Map::new();

@@ -49,7 +49,7 @@ Examples:
 /// Answers narrow-phase queries from a file: distance, depth, normal, points, time of impact
 #[derive(Args)]
 #[command(after_help = ABOUT)]
-pub struct ContactsArgs {
+pub(crate) struct ContactsArgs {
     /// Queries, one JSON object a line; - reads them from standard input
     #[arg(value_name = "IN.jsonl")]
     input: PathBuf,
@@ -72,7 +72,7 @@ struct Tally {
 }
 
 /// Runs the command.
-pub fn run(args: &ContactsArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &ContactsArgs) -> Result<(), Failure> {
     let input = open(&args.input)?;
     let tally = match &args.output {
         Some(path) => {

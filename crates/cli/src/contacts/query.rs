@@ -15,7 +15,7 @@ const KINDS: [&str; 9] =
 const SHOWN: usize = 24;
 
 /// Two placed shapes, and how they move if they do.
-pub struct Query {
+pub(crate) struct Query {
     /// Echoed in the answer.
     pub id: Value,
     /// The first shape.
@@ -27,7 +27,7 @@ pub struct Query {
 }
 
 /// One of the two shapes.
-pub struct Side {
+pub(crate) struct Side {
     /// The shape.
     pub shape: Shape,
     /// Where it is.
@@ -38,7 +38,7 @@ pub struct Side {
 
 impl Query {
     /// A query from a line, or what is wrong with it.
-    pub fn parse(line: &[u8]) -> Result<Query, String> {
+    pub(crate) fn parse(line: &[u8]) -> Result<Query, String> {
         let value: Value = serde_json::from_slice(line).map_err(|error| not_json(line, &error))?;
         let query = object(&value).map_err(|fault| format!("the line{fault}"))?;
         let id = field(query, "id")?;

@@ -27,7 +27,7 @@ const SEED: u64 = 1;
 const TIME: Duration = Duration::from_secs(8);
 
 /// Runs the command.
-pub fn run() -> Result<(), Failure> {
+pub(crate) fn run() -> Result<(), Failure> {
     let workers = names::workers(0)?;
     let mut runner = Runner::new(Algorithm::Auto, &workers);
     let mut boxes = Boxes::new();

@@ -21,7 +21,7 @@ const FRAMES: usize = 20;
 const TIME: Duration = Duration::from_secs(4);
 
 /// Runs shapes through the scene, reports, and checks the last step.
-pub fn run(spec: &SceneSpec, workers: &Workers) -> Result<(), Failure> {
+pub(crate) fn run(spec: &SceneSpec, workers: &Workers) -> Result<(), Failure> {
     let mut scene = spec.build()?;
     let mut world = World::with_workers(Algorithm::Auto, workers.clone());
     let bodies = scene.boxes().iter().enumerate().map(|(slot, aabb)| body(slot, aabb)).collect();

@@ -8,7 +8,7 @@ use jostle_scenes::Sorted;
 
 /// One axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AxisLook {
+pub(crate) struct AxisLook {
     /// Lowest and highest bound.
     pub low: f64,
     /// Highest bound.
@@ -23,14 +23,14 @@ pub struct AxisLook {
 
 impl AxisLook {
     /// Returns true if all centres agree: sweeping along it separates nothing.
-    pub fn is_flat(&self) -> bool {
+    pub(crate) fn is_flat(&self) -> bool {
         self.spread == 0.0
     }
 }
 
 /// Sizes of boxes, by their longest edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// The smallest.
     pub min: f64,
     /// Half are no larger.
@@ -45,7 +45,7 @@ pub struct Sizes {
 
 /// How boxes fill a grid whose cells are as large as the mean box.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cells {
+pub(crate) struct Cells {
     /// Edge of a cell.
     pub edge: f64,
     /// Cells that hold a centre.
@@ -60,7 +60,7 @@ pub struct Cells {
 
 /// What a set of boxes looks like.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
+pub(crate) struct Look {
     /// Number of boxes.
     pub boxes: usize,
     /// Boxes declared still.
@@ -83,7 +83,7 @@ pub struct Look {
 
 impl Look {
     /// Looks at the boxes.
-    pub fn new(boxes: &Boxes) -> Look {
+    pub(crate) fn new(boxes: &Boxes) -> Look {
         let all: Vec<Aabb> = boxes.ids().map(|id| boxes.aabbs()[id.index()]).collect();
         let finite: Vec<Aabb> = all.iter().filter(|aabb| is_finite(aabb)).copied().collect();
         let still = boxes.ids().filter(|id| boxes.filters()[id.index()].still).count();
@@ -120,7 +120,7 @@ fn volume(aabb: &Aabb) -> f64 {
 }
 
 /// The middle of a box on an axis.
-pub fn centre(aabb: &Aabb, axis: usize) -> f64 {
+pub(crate) fn centre(aabb: &Aabb, axis: usize) -> f64 {
     (f64::from(aabb.min[axis]) + f64::from(aabb.max[axis])) / 2.0
 }
 

@@ -44,7 +44,7 @@ Examples:
 /// Tells what the boxes look like, what makes them slow, and which algorithm suits them
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     #[command(flatten)]
     source: SourceArgs,
     /// Prints one JSON object
@@ -53,7 +53,7 @@ pub struct ExplainArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
+pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let mut feed = args.source.open(FRAMES)?;
     let mut detector = Detector::with_workers(Algorithm::Auto, names::workers(0)?);
     detector.set_pair_limit(MOST_PAIRS);

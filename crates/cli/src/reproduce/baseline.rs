@@ -14,7 +14,7 @@ use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
 
 /// Sweeping along one axis against the law of its work.
-pub const EXPERIMENT: Experiment = Experiment {
+pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "baseline",
     paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB \
             Insertion and Removal, 2009",

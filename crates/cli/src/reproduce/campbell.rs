@@ -19,7 +19,7 @@ use crate::support::plot::{Axis, Chart, Lines, Series};
 use crate::support::runner::Runner;
 
 /// The vector sort against the insertion sort.
-pub const EXPERIMENT: Experiment = Experiment {
+pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "campbell",
     paper: "G. Campbell, Broadphase Collision Detection on the Cell Processor, 2010",
     about: "sap against simd-sap with 1 and 3 workers: first step, static scene, a tenth moving",

@@ -21,7 +21,7 @@ Examples:
   jostle reproduce all -o results";
 
 /// Runs the papers' experiments and compares their claims with what is measured
-#[derive(Args)]
+#[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ReproduceArgs {
     /// An experiment by name, or all

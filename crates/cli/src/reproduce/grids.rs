@@ -20,7 +20,7 @@ use crate::support::plot::{Axis, Bars, Chart, Lines, Series};
 use crate::support::runner::Runner;
 
 /// Grids of several levels, and sharing their work.
-pub const EXPERIMENT: Experiment = Experiment {
+pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "grids",
     paper: "Parallel Techniques for Collision Detection, a thesis chapter",
     about: "counters on shared cache lines, schedules, hash collisions, levels, response",

@@ -18,7 +18,7 @@ use crate::support::plot::{Axis, Chart, Lines, Series};
 use crate::support::runner::Runner;
 
 /// Cell size and candidate pairs of a sweep in cells.
-pub const EXPERIMENT: Experiment = Experiment {
+pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "loi",
     paper: "L. Loi, Fast GPU-based Collision Detection, 2010",
     about: "varying against fixed cell size, candidate pairs, ISA-GJK with hill climbing, both \

@@ -36,6 +36,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
 ];
 
 /// An experiment of a paper.
+#[derive(Debug)]
 pub struct Experiment {
     /// Its name on the command line.
     pub name: &'static str,
@@ -93,6 +94,7 @@ pub struct Claim {
 }
 
 /// What an experiment works with.
+#[derive(Debug)]
 pub struct Lab {
     experiment: &'static str,
     folder: PathBuf,

@@ -21,6 +21,7 @@ pub const STANDARD: &str = "-";
 const STANDARD_INPUT: &str = "standard input";
 
 /// Frames to come.
+#[derive(Debug)]
 pub struct Feed {
     name: String,
     origin: Origin,
@@ -29,12 +30,14 @@ pub struct Feed {
     slots: Slots,
 }
 
+#[derive(Debug)]
 enum Origin {
     Scene(Box<Scene>),
     Files(Vec<Part>),
 }
 
 /// A file that gives some of the boxes.
+#[derive(Debug)]
 struct Part {
     path: PathBuf,
     reader: FrameReader,
@@ -231,7 +234,7 @@ impl Part {
 }
 
 /// Which box is in which slot.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Slots {
     /// False as long as ids are slots; the tables below are in use only after that.
     sparse: bool,

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, stderr, stdout};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar over `steps` steps; it removes itself at the end.
+#[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,
 }

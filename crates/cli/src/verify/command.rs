@@ -32,7 +32,7 @@ Examples:
 Exit code 1 and the first differing pairs where an algorithm is wrong.";
 
 /// Checks algorithms against an oracle, frame by frame
-#[derive(Args)]
+#[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
     #[command(flatten)]

@@ -5,6 +5,7 @@
 //! boxes are removed: every pair that began must have ended.
 
 use jostle::{Algorithm, Boxes, BroadPhase, Workers};
+use std::fmt;
 
 use crate::support::failure::Failure;
 use crate::support::feed::Feed;
@@ -33,6 +34,12 @@ pub struct Contender {
     pub workers: Workers,
     /// Makes one.
     pub build: Builder,
+}
+
+impl fmt::Debug for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contender").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl Contender {

@@ -21,6 +21,7 @@ pub const BRUTE_FORCE_MOST: usize = 2_000;
 pub const SAMPLE: usize = 1_000;
 
 /// Knows what must come out.
+#[derive(Debug)]
 pub struct Oracle {
     /// The algorithm that finds the pairs; none if every pair is tested.
     reference: Option<Runner>,

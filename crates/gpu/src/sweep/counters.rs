@@ -10,7 +10,7 @@ use crate::work;
 
 /// Counts of one update.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counters {
+pub(crate) struct Counters {
     pub dispatches: u64,
     pub submissions: u64,
     pub uploaded: u64,
@@ -26,12 +26,12 @@ pub struct Counters {
 
 impl Counters {
     /// Call at the beginning of an update.
-    pub fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         *self = Counters { filtered: self.filtered, ..Counters::default() };
     }
 
     /// Box against box tests.
-    pub fn tests(&self, header: &Header) -> u64 {
+    pub(crate) fn tests(&self, header: &Header) -> u64 {
         if self.submissions == 0 {
             0
         } else if self.ranges > 0 {
@@ -42,7 +42,7 @@ impl Counters {
     }
 
     /// All of it under the names of `stats()`.
-    pub fn stats(
+    pub(crate) fn stats(
         &self,
         header: &Header,
         sizes: &Sizes,

@@ -18,36 +18,36 @@ pub(crate) struct Exclusions {
 
 impl Exclusions {
     /// Returns true if no pair is excluded and none was in the last step.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.both.is_empty() && self.changed.is_empty()
     }
 
-    pub fn contains(&self, pair: Pair) -> bool {
+    pub(crate) fn contains(&self, pair: Pair) -> bool {
         self.both.contains(&(pair.a(), pair.b()))
     }
 
     /// The excluded pairs, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = Pair> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Pair> {
         self.both.iter().filter(|(one, other)| one < other).map(|&(a, b)| Pair::new(a, b))
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.both.len() / 2
     }
 
     /// Pairs that were excluded or included again since the last step; some may be listed twice.
-    pub fn changed(&self) -> &[Pair] {
+    pub(crate) fn changed(&self) -> &[Pair] {
         &self.changed
     }
 
-    pub fn exclude(&mut self, pair: Pair) {
+    pub(crate) fn exclude(&mut self, pair: Pair) {
         if self.both.insert((pair.a(), pair.b())) {
             self.both.insert((pair.b(), pair.a()));
             self.changed.push(pair);
         }
     }
 
-    pub fn include(&mut self, pair: Pair) {
+    pub(crate) fn include(&mut self, pair: Pair) {
         if self.both.remove(&(pair.a(), pair.b())) {
             self.both.remove(&(pair.b(), pair.a()));
             self.changed.push(pair);
@@ -55,7 +55,7 @@ impl Exclusions {
     }
 
     /// Forgets the pairs of a box that is removed.
-    pub fn forget(&mut self, slot: Slot) {
+    pub(crate) fn forget(&mut self, slot: Slot) {
         let range = (slot, Slot::new(0))..=(slot, Slot::new(u32::MAX));
         while let Some(&(_, other)) = self.both.range(range.clone()).next() {
             self.include(Pair::new(slot, other));
@@ -63,11 +63,11 @@ impl Exclusions {
     }
 
     /// Ends the step.
-    pub fn commit(&mut self) {
+    pub(crate) fn commit(&mut self) {
         self.changed.clear();
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         // A tree's nodes are about three quarters full.
         self.both.len() * size_of::<(Slot, Slot)>() * 4 / 3
             + self.changed.capacity() * size_of::<Pair>()

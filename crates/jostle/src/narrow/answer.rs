@@ -257,10 +257,30 @@ pub(crate) struct Signed {
     pub ending: Ending,
 }
 
+/// A half-space whose normal leans out of the plane by more than this covers all of it.
+const UPRIGHT: f64 = 1e-9;
+
 impl Signed {
+    /// An answer in the world's frame, brought into the plane z = 0.
+    pub(crate) fn leveled(mut self) -> Signed {
+        let level = |vector: DVec3| DVec3::new(vector.x, vector.y, 0.0);
+        self.normal = level(self.normal).normalize_or(DVec3::X);
+        (self.on_a, self.on_b) = (level(self.on_a), level(self.on_b));
+        self
+    }
+
+    /// As [`Signed::leveled`] for a half-space: if it is not upright, its shadow is the whole
+    /// plane.
+    pub(crate) fn leveled_half_space(mut self) -> Signed {
+        if self.normal.z.abs() > UPRIGHT {
+            self.signed = f64::NEG_INFINITY;
+        }
+        self.leveled()
+    }
+
     /// Grows both shapes by radii: the point moves to the grown surface.
     #[inline(always)]
-    pub fn grown(mut self, radius_a: f64, radius_b: f64) -> Signed {
+    pub(crate) fn grown(mut self, radius_a: f64, radius_b: f64) -> Signed {
         self.on_a += self.normal * radius_a;
         self.signed -= radius_a + radius_b;
         self
@@ -268,14 +288,14 @@ impl Signed {
 
     /// Sets the second point, once the first one is final.
     #[inline(always)]
-    pub fn with_other_point(mut self) -> Signed {
+    pub(crate) fn with_other_point(mut self) -> Signed {
         self.on_b = self.on_a + self.normal * self.signed;
         self
     }
 
     /// The same answer with the shapes swapped.
     #[inline(always)]
-    pub fn mirrored(mut self) -> Signed {
+    pub(crate) fn mirrored(mut self) -> Signed {
         std::mem::swap(&mut self.on_a, &mut self.on_b);
         self.normal = -self.normal;
         self
@@ -283,7 +303,7 @@ impl Signed {
 
     /// The classified answer, for shapes of a size.
     #[inline(always)]
-    pub fn contact(&self, size: f64) -> Contact {
+    pub(crate) fn contact(&self, size: f64) -> Contact {
         let status = Status::of(self.signed, size);
         let separated = status == Status::Separated;
         let overlapping = status == Status::Overlapping;

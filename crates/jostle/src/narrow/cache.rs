@@ -88,7 +88,7 @@ pub(crate) struct PieceCaches<'a> {
 
 impl PieceCaches<'_> {
     /// The memory of a piece; numbers must ascend.
-    pub fn of(&mut self, piece: u32) -> &mut PairCache {
+    pub(crate) fn of(&mut self, piece: u32) -> &mut PairCache {
         let Some(entries) = &mut self.entries else { return &mut self.unused };
         while entries.get(self.next).is_some_and(|entry| entry.piece < piece) {
             self.next += 1;
@@ -103,7 +103,7 @@ impl PieceCaches<'_> {
     }
 
     /// Forgets the pieces that were not asked for: they are far away.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         if let Some(entries) = self.entries {
             entries.retain_mut(|entry| std::mem::take(&mut entry.used));
         }

@@ -29,7 +29,7 @@ pub(crate) struct Clip {
 }
 
 impl Clip {
-    pub fn new(feature: &Feature) -> Clip {
+    pub(crate) fn new(feature: &Feature) -> Clip {
         let mut clip = Clip { corners: [Clipped::default(); CAPACITY], len: 0, closed: false };
         for (&point, &id) in feature.points().iter().zip(feature.ids()) {
             clip.push(Clipped { point, ids: [id, UNCUT] });
@@ -38,7 +38,7 @@ impl Clip {
         clip
     }
 
-    pub fn corners(&self) -> &[Clipped] {
+    pub(crate) fn corners(&self) -> &[Clipped] {
         &self.corners[..self.len]
     }
 
@@ -51,7 +51,7 @@ impl Clip {
 
     /// Keeps what lies within the prism over the reference feature along the normal; for a
     /// reference edge, between the planes through its ends.
-    pub fn by_sides_of(mut self, reference: &Feature, normal: DVec3, slack: f64) -> Clip {
+    pub(crate) fn by_sides_of(mut self, reference: &Feature, normal: DVec3, slack: f64) -> Clip {
         let (points, ids) = (reference.points(), reference.ids());
         if let [start, end] = *points {
             let along = (end - start).normalize_or_zero();

@@ -25,7 +25,7 @@ const DESCENT_STEPS: u32 = 40;
 const _: () = assert!(2 * POLYHEDRAL_CORNERS < u16::MAX as usize);
 
 impl Ready<'_> {
-    pub fn epa_limits(&self) -> epa::Limits {
+    pub(crate) fn epa_limits(&self) -> epa::Limits {
         let polyhedral = self.cores.is_polyhedral();
         epa::Limits {
             gap: if polyhedral { POLYHEDRAL_GAP * 10.0 } else { CURVED_DEPTH_GAP } * self.size,
@@ -39,7 +39,7 @@ impl Ready<'_> {
     /// The depth from the polytope of the last frame, if it still holds the origin. That proves
     /// the overlap as well, so that GJK has nothing left to say.
     #[inline(never)]
-    pub fn resume(&mut self, memory: &mut Memory<'_>) -> Option<Signed> {
+    pub(crate) fn resume(&mut self, memory: &mut Memory<'_>) -> Option<Signed> {
         let Memory { cache, polytope } = memory;
         let limits = self.epa_limits();
         let pose = self.cores.b_in_a;
@@ -71,7 +71,7 @@ impl Ready<'_> {
 
     /// The depth of the cores, which overlap or touch.
     #[inline(never)]
-    pub fn depth(
+    pub(crate) fn depth(
         &mut self,
         simplex: &Simplex,
         request: &Request,

@@ -17,7 +17,7 @@ pub(crate) struct Feature {
 }
 
 impl Feature {
-    pub const CAPACITY: usize = 24;
+    pub(crate) const CAPACITY: usize = 24;
 
     fn new() -> Feature {
         Feature { points: [DVec3::ZERO; Self::CAPACITY], ids: [0; Self::CAPACITY], len: 0 }
@@ -31,23 +31,23 @@ impl Feature {
         }
     }
 
-    pub fn points(&self) -> &[DVec3] {
+    pub(crate) fn points(&self) -> &[DVec3] {
         &self.points[..self.len]
     }
 
-    pub fn ids(&self) -> &[u32] {
+    pub(crate) fn ids(&self) -> &[u32] {
         &self.ids[..self.len]
     }
 
     /// The same feature placed by a pose.
-    pub fn placed(mut self, pose: &PoseMatrix) -> Feature {
+    pub(crate) fn placed(mut self, pose: &PoseMatrix) -> Feature {
         self.points[..self.len].iter_mut().for_each(|point| *point = pose.apply(*point));
         self
     }
 
     /// The feature seen along a unit axis: the point or the edge between its extreme corners in a
     /// direction across the axis.
-    pub fn flattened(&self, axis: DVec3, along: DVec3) -> Feature {
+    pub(crate) fn flattened(&self, axis: DVec3, along: DVec3) -> Feature {
         let height = |place: &usize| self.points[*place].dot(along);
         let mut flat = Feature::new();
         let (mut low, mut high) = (0, 0);
@@ -66,7 +66,7 @@ impl Feature {
 
     /// The feature of a core furthest along a unit direction. `slack` is the sine of the angle by
     /// which edges and faces may lean.
-    pub fn of(core: &Core<'_>, direction: DVec3, slack: f64) -> Feature {
+    pub(crate) fn of(core: &Core<'_>, direction: DVec3, slack: f64) -> Feature {
         let mut feature = Feature::new();
         match core {
             Core::Point => feature.push(DVec3::ZERO, 0),

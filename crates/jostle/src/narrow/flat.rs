@@ -28,9 +28,6 @@ use glam::{DVec2, DVec3};
 /// Most corners of the polygon.
 const CORNERS: usize = 192;
 
-/// A half-space whose normal leans out of the plane by more than this covers all of it.
-const UPRIGHT: f64 = 1e-9;
-
 /// A difference seen along a unit axis.
 struct Shadow<'c, 's> {
     cores: &'c mut Cores<'s>,
@@ -77,7 +74,7 @@ impl Plane {
 
 impl Ready<'_> {
     /// The answer for the shadows of two cores along a unit axis in the frame of the first.
-    pub fn flat(&mut self, axis: DVec3, request: &Request) -> Option<Signed> {
+    pub(crate) fn flat(&mut self, axis: DVec3, request: &Request) -> Option<Signed> {
         let limits = self.gjk_limits(request.reach + self.radii[0] + self.radii[1]);
         let (between, epa_limits) = (self.between, self.epa_limits());
         let mut shadow = Shadow { cores: &mut self.cores, axis };
@@ -179,20 +176,4 @@ fn foot(from: &Vertex, to: &Vertex) -> DVec3 {
     let along = to.point - from.point;
     let place = (-from.point.dot(along) / along.length_squared()).clamp(0.0, 1.0);
     from.on_a.lerp(to.on_a, place)
-}
-
-/// An answer in the world's frame, brought into the plane z = 0.
-pub(crate) fn leveled(mut answer: Signed) -> Signed {
-    let level = |vector: DVec3| DVec3::new(vector.x, vector.y, 0.0);
-    answer.normal = level(answer.normal).normalize_or(DVec3::X);
-    (answer.on_a, answer.on_b) = (level(answer.on_a), level(answer.on_b));
-    answer
-}
-
-/// The answer of a half-space: if it is not upright its shadow is the whole plane.
-pub(crate) fn of_half_space(mut answer: Signed) -> Signed {
-    if answer.normal.z.abs() > UPRIGHT {
-        answer.signed = f64::NEG_INFINITY;
-    }
-    leveled(answer)
 }

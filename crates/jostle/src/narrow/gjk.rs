@@ -31,7 +31,7 @@ use super::simplex::{Corner, Simplex};
 use glam::DVec3;
 
 /// Anything that finds the furthest point of a Minkowski difference.
-pub trait Difference {
+pub(crate) trait Difference {
     /// The corner of `a - b` furthest along the direction, which need not be of unit length.
     fn support(&mut self, direction: DVec3) -> Corner;
 
@@ -44,7 +44,7 @@ pub trait Difference {
 
 /// How far a run goes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// The run ends when the bounds are this close.
     pub gap: f64,
     /// Distances up to this count as overlap.
@@ -57,7 +57,7 @@ pub struct Limits {
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// The bounds met.
     Converged,
     /// The origin is inside the difference or within the touch limit of it.
@@ -72,7 +72,7 @@ pub enum End {
 
 /// What a run found, apart from the simplex whose corners mix to the nearest point.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// From the origin to the nearest point found of the difference: from b to a.
     pub nearest: DVec3,
     /// Certified lower bound of the distance, up to rounding.
@@ -87,7 +87,7 @@ pub struct Outcome {
 
 /// Runs GJK from the corners in `simplex`, or along `axis` when there are none, and leaves the last
 /// simplex there.
-pub fn run(
+pub(crate) fn run(
     difference: &mut impl Difference,
     simplex: &mut Simplex,
     axis: DVec3,

@@ -15,7 +15,7 @@ use glam::DVec3;
 
 /// What a run found.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The sets come within the radii of each other.
     pub hit: bool,
     /// The separating axis from b to a, or the last nearest point.
@@ -29,7 +29,7 @@ pub struct Outcome {
 
 /// Decides whether the origin is within `radius` of the difference, starting from the axis and the
 /// simplex of the last frame and leaving the last simplex there.
-pub fn run(
+pub(crate) fn run(
     difference: &mut impl Difference,
     simplex: &mut Simplex,
     axis: DVec3,

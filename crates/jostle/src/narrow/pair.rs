@@ -28,7 +28,7 @@ pub(crate) enum Core<'a> {
 }
 
 impl<'a> Core<'a> {
-    pub fn of(shape: &'a Shape) -> Core<'a> {
+    pub(crate) fn of(shape: &'a Shape) -> Core<'a> {
         match shape {
             Shape::Sphere { .. } => Core::Point,
             Shape::Capsule { half_height, .. } => Core::Segment(*half_height),
@@ -41,13 +41,13 @@ impl<'a> Core<'a> {
 
     /// Returns true if the core is bounded by planes: then GJK, EPA and SAT end at an exact
     /// feature.
-    pub fn is_polyhedral(&self) -> bool {
+    pub(crate) fn is_polyhedral(&self) -> bool {
         !matches!(self, Core::Curved(_))
     }
 
     /// The furthest point and its vertex.
     #[inline(always)]
-    pub fn support(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
+    pub(crate) fn support(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
         match self {
             Core::Point => DVec3::ZERO,
             Core::Segment(half) => DVec3::new(0.0, toward(*half, direction.y, 1, hint), 0.0),
@@ -75,7 +75,7 @@ impl<'a> Core<'a> {
 
     /// The vertex with a number that `support` left; `None` for curved cores and foreign numbers.
     #[inline(always)]
-    pub fn vertex(&self, id: u32) -> Option<DVec3> {
+    pub(crate) fn vertex(&self, id: u32) -> Option<DVec3> {
         let signed = |bit: u32, size: f64| if id & bit == 0 { size } else { -size };
         match self {
             Core::Point => Some(DVec3::ZERO),
@@ -114,7 +114,7 @@ pub(crate) struct Cores<'a> {
 }
 
 impl Cores<'_> {
-    pub fn is_polyhedral(&self) -> bool {
+    pub(crate) fn is_polyhedral(&self) -> bool {
         self.a.is_polyhedral() && self.b.is_polyhedral()
     }
 }
@@ -149,7 +149,7 @@ impl Ball {
     /// No point of the ball has moved further than this between two poses. The matrix by which a
     /// turn moves points has the turn's chord twice as singular value, and zero.
     #[inline]
-    pub fn moved(&self, from: &PoseMatrix, to: &PoseMatrix) -> f64 {
+    pub(crate) fn moved(&self, from: &PoseMatrix, to: &PoseMatrix) -> f64 {
         let turn = to.rotation - from.rotation;
         let square = turn.x_axis.length_squared()
             + turn.y_axis.length_squared()

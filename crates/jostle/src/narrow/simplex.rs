@@ -22,7 +22,7 @@ use glam::DVec3;
 
 /// A point of the Minkowski difference `a - b` with its origin on both shapes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Corner {
+pub(crate) struct Corner {
     /// The point of the difference.
     pub point: DVec3,
     /// The point of the first shape it came from; the second one's is `on_a - point`.
@@ -33,7 +33,7 @@ pub struct Corner {
 
 /// Up to four corners, the newest last.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Simplex {
+pub(crate) struct Simplex {
     corners: [Corner; 4],
     len: usize,
 }
@@ -52,17 +52,17 @@ const FLAT_VOLUME: f64 = 1e-15;
 
 impl Simplex {
     /// The corners in order of age.
-    pub fn corners(&self) -> &[Corner] {
+    pub(crate) fn corners(&self) -> &[Corner] {
         &self.corners[..self.len]
     }
 
     /// Forgets every corner.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
 
     /// Adds the newest corner. A fifth one is refused: the solver has been skipped.
-    pub fn push(&mut self, corner: Corner) {
+    pub(crate) fn push(&mut self, corner: Corner) {
         assert!(self.len < 4, "a simplex holds four corners");
         self.corners[self.len] = corner;
         self.len += 1;
@@ -70,14 +70,14 @@ impl Simplex {
 
     /// Returns true if the point is one of the corners already.
     #[inline]
-    pub fn contains(&self, point: DVec3) -> bool {
+    pub(crate) fn contains(&self, point: DVec3) -> bool {
         self.corners().iter().any(|corner| corner.point == point)
     }
 
     /// The point nearest to the origin and the corners that carry it, as a bit set. `None` says
     /// that the origin is inside the tetrahedron.
     #[inline]
-    pub fn nearest(&self) -> Option<(DVec3, u8)> {
+    pub(crate) fn nearest(&self) -> Option<(DVec3, u8)> {
         let point = |index: usize| self.corners[index].point;
         Some(match self.len {
             0 => (DVec3::ZERO, 0),
@@ -90,19 +90,19 @@ impl Simplex {
 
     /// Keeps the corners that carry the point nearest to the origin and returns that point.
     /// `None` says that the origin is inside the tetrahedron.
-    pub fn reduce(&mut self) -> Option<DVec3> {
+    pub(crate) fn reduce(&mut self) -> Option<DVec3> {
         let (nearest, mask) = self.nearest()?;
         self.keep(mask);
         Some(nearest)
     }
 
     /// Takes the newest corner away.
-    pub fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.len = self.len.saturating_sub(1);
     }
 
     /// As [`Simplex::reduce`], for a simplex with no newest corner: every region is tried.
-    pub fn reduce_any(&mut self) -> Option<DVec3> {
+    pub(crate) fn reduce_any(&mut self) -> Option<DVec3> {
         let mut best: Option<(DVec3, Simplex)> = None;
         for first in 0..self.len.max(1) {
             let mut turned = *self;
@@ -119,7 +119,7 @@ impl Simplex {
 
     /// Keeps the corners of a bit set, in order.
     #[inline]
-    pub fn keep(&mut self, mask: u8) {
+    pub(crate) fn keep(&mut self, mask: u8) {
         let mut kept = 0;
         for index in 0..self.len {
             if mask >> index & 1 == 1 {
@@ -134,7 +134,7 @@ impl Simplex {
 
     /// Weights of the corners for the point of the simplex nearest to the origin; they are not
     /// negative and sum to one.
-    pub fn weights(&self) -> [f64; 4] {
+    pub(crate) fn weights(&self) -> [f64; 4] {
         let [p, q, r, s] = [0, 1, 2, 3].map(|i| self.corners[i].point);
         match self.len {
             0 | 1 => [1.0, 0.0, 0.0, 0.0],
@@ -145,7 +145,7 @@ impl Simplex {
     }
 
     /// The nearest point's place on both shapes.
-    pub fn witnesses(&self) -> (DVec3, DVec3) {
+    pub(crate) fn witnesses(&self) -> (DVec3, DVec3) {
         let weights = self.weights();
         let mut on_a = DVec3::ZERO;
         let mut point = DVec3::ZERO;
@@ -463,7 +463,8 @@ mod tests {
             prop_assert!((distance - expected).abs() < 1e-9, "{distance} {expected}");
             // The weights mix the kept corners to that point, and sum to one.
             let weights = simplex.weights();
-            let mixed = simplex.corners().iter().zip(weights).map(|(c, w)| c.point * w).sum::<DVec3>();
+            let weighted = simplex.corners().iter().zip(weights).map(|(c, w)| c.point * w);
+            let mixed = weighted.sum::<DVec3>();
             prop_assert!((mixed.length() - distance).abs() < 1e-9);
             prop_assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }

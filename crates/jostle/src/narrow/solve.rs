@@ -12,7 +12,7 @@ use super::gjk::{self, End};
 use super::pair::{Ball, Core, Cores, must_swap, relative};
 use super::placed::Placed;
 use super::simplex::Simplex;
-use super::{closed, flat, half_space, isa_gjk, warm, witness};
+use super::{closed, half_space, isa_gjk, warm, witness};
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
 
@@ -120,7 +120,7 @@ fn solve_ordered(
         Shape::HalfSpace { normal, offset } => {
             let answer = half_space::half_space_any(*normal, *offset, &a.pose, b);
             let answer = answer.grown(0.0, request.options.margin).with_other_point();
-            within(if request.options.flat { flat::of_half_space(answer) } else { answer }, request)
+            within(if request.options.flat { answer.leveled_half_space() } else { answer }, request)
         }
         _ => convex(a, b, request, memory),
     }
@@ -246,7 +246,7 @@ fn convex(
         on_a: a.pose.apply(answer.on_a),
         ..answer
     };
-    let placed = if request.options.flat { flat::leveled(placed) } else { placed };
+    let placed = if request.options.flat { placed.leveled() } else { placed };
     Some(placed.with_other_point())
 }
 
@@ -366,7 +366,7 @@ impl Ready<'_> {
     }
 
     #[inline(always)]
-    pub fn gjk_limits(&self, cut_off: f64) -> gjk::Limits {
+    pub(crate) fn gjk_limits(&self, cut_off: f64) -> gjk::Limits {
         let gap = if self.cores.is_polyhedral() { POLYHEDRAL_GAP } else { CURVED_GAP };
         gjk::Limits {
             gap: gap * self.size,
@@ -409,7 +409,7 @@ impl Ready<'_> {
     }
 
     /// The answer to the distance of cores that overlap: normal and points mean nothing.
-    pub fn overlapping(&self, on_a: DVec3) -> Signed {
+    pub(crate) fn overlapping(&self, on_a: DVec3) -> Signed {
         let cores = Signed {
             signed: 0.0,
             normal: DVec3::X,
@@ -445,7 +445,7 @@ impl Ready<'_> {
 
     /// The answer of GJK.
     #[inline(always)]
-    pub fn apart(&self, found: &gjk::Outcome, simplex: &Simplex) -> Signed {
+    pub(crate) fn apart(&self, found: &gjk::Outcome, simplex: &Simplex) -> Signed {
         let (on_a, _) = simplex.witnesses();
         let normal = if found.upper > 0.0 { -found.nearest / found.upper } else { DVec3::X };
         Signed {
@@ -460,7 +460,7 @@ impl Ready<'_> {
 
     /// A run that rounding ended at its goal has converged.
     #[inline(always)]
-    pub fn ending_of(&self, end: End, gap: f64) -> Ending {
+    pub(crate) fn ending_of(&self, end: End, gap: f64) -> Ending {
         match end {
             _ if gap <= touch_tolerance(self.size) + self.rounding() => Ending::Converged,
             End::Converged | End::Overlap | End::CutOff => Ending::Converged,
@@ -469,7 +469,7 @@ impl Ready<'_> {
         }
     }
 
-    pub fn rounding(&self) -> f64 {
+    pub(crate) fn rounding(&self) -> f64 {
         16.0 * f64::EPSILON * (self.size + self.between.length())
     }
 }

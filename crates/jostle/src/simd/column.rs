@@ -45,7 +45,7 @@ pub(crate) struct Slots<'a> {
 
 impl Column {
     /// Makes `len` slots with unspecified boxes, all of which are to be written, and gives them.
-    pub fn reset(&mut self, len: usize) -> Slots<'_> {
+    pub(crate) fn reset(&mut self, len: usize) -> Slots<'_> {
         self.len = len;
         let padded = len + PADDING;
         for bounds in self.low.iter_mut().chain(&mut self.high) {
@@ -67,39 +67,39 @@ impl Column {
     }
 
     /// Lower bounds on an axis.
-    pub fn low(&self, axis: usize) -> &[f32] {
+    pub(crate) fn low(&self, axis: usize) -> &[f32] {
         &self.low[axis][..self.len]
     }
 
     /// Upper bounds on an axis.
-    pub fn high(&self, axis: usize) -> &[f32] {
+    pub(crate) fn high(&self, axis: usize) -> &[f32] {
         &self.high[axis][..self.len]
     }
 
     /// Number of boxes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// The id of a box.
-    pub fn id(&self, place: usize) -> u32 {
+    pub(crate) fn id(&self, place: usize) -> u32 {
         self.id[..self.len][place]
     }
 
     /// The marks of a box.
-    pub fn marks(&self, place: usize) -> u32 {
+    pub(crate) fn marks(&self, place: usize) -> u32 {
         self.marks[..self.len][place]
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.id.capacity() * size_of::<u32>() * 8
     }
 
     /// Appends to `found` every overlapping pair of one of this column's `boxes` and a box in its
     /// run among the `others`, which may be this column itself: box `i` meets
     /// `begins[i]..ends[i]`. A box must not be in its own run. Returns the number of tests.
-    pub fn sweep(
+    pub(crate) fn sweep(
         &self,
         others: &Column,
         level: Level,
@@ -298,7 +298,8 @@ mod tests {
             let (expected, tests) = naive(&column, boxes.clone(), &begins, &ends);
             for level in Level::available() {
                 let mut found = vec![Pair::from((1, 2))];
-                let counted = column.sweep(&column, level, boxes.clone(), &begins, &ends, &mut found);
+                let range = boxes.clone();
+                let counted = column.sweep(&column, level, range, &begins, &ends, &mut found);
                 prop_assert_eq!(counted, tests);
                 prop_assert_eq!(&found, &expected, "{:?}", level);
             }

@@ -52,18 +52,18 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// Makes room for slots below `slots`; what they hold means nothing.
-    pub fn resize(&mut self, slots: usize) {
+    pub(crate) fn resize(&mut self, slots: usize) {
         self.blocks.resize(slots.div_ceil(LANES), Block::EMPTY);
     }
 
     /// The first slot at which a list may begin after one of `len` boxes that begins at `start`.
-    pub fn next_list(start: usize, len: usize) -> usize {
+    pub(crate) fn next_list(start: usize, len: usize) -> usize {
         start + (len / LANES + 1) * LANES
     }
 
     /// Writes a box into a slot.
     #[inline(always)]
-    pub fn put(&mut self, slot: usize, aabb: &Aabb, sweep: usize, others: [usize; 2]) {
+    pub(crate) fn put(&mut self, slot: usize, aabb: &Aabb, sweep: usize, others: [usize; 2]) {
         let (block, lane) = (&mut self.blocks[slot / LANES], slot % LANES);
         block.begin[lane] = aabb.min[sweep];
         block.end[lane] = aabb.max[sweep];
@@ -74,12 +74,12 @@ impl Blocks {
     }
 
     /// Ends a list before slot `end`: the rest of its last block holds no box.
-    pub fn finish(&mut self, end: usize) {
+    pub(crate) fn finish(&mut self, end: usize) {
         self.blocks[end / LANES].begin[end % LANES..].fill(f32::NAN);
     }
 
     /// Bytes held.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.blocks.capacity() * size_of::<Block>()
     }
 
@@ -155,7 +155,7 @@ pub(crate) struct Sweep {
 
 impl Sweep {
     /// Part `part` of `parts` equal parts of this sweep.
-    pub fn part(&self, part: usize, parts: usize) -> Sweep {
+    pub(crate) fn part(&self, part: usize, parts: usize) -> Sweep {
         let (start, length) = (self.probes.start, self.probes.len());
         let probes = start + length * part / parts..start + length * (part + 1) / parts;
         Sweep { probes, ..self.clone() }

@@ -21,11 +21,12 @@ pub(crate) struct Node8 {
 
 impl Node8 {
     /// Eight lanes without a box.
-    pub const EMPTY: Node8 = Node8 { min: [[f32::NAN; WIDTH]; 3], max: [[f32::NAN; WIDTH]; 3] };
+    pub(crate) const EMPTY: Node8 =
+        Node8 { min: [[f32::NAN; WIDTH]; 3], max: [[f32::NAN; WIDTH]; 3] };
 
     /// The box in a lane.
     #[inline(always)]
-    pub fn get(&self, lane: usize) -> Aabb {
+    pub(crate) fn get(&self, lane: usize) -> Aabb {
         let lane = lane % WIDTH;
         Aabb {
             min: [self.min[0][lane], self.min[1][lane], self.min[2][lane]],
@@ -35,7 +36,7 @@ impl Node8 {
 
     /// Puts a box into a lane.
     #[inline(always)]
-    pub fn set(&mut self, lane: usize, aabb: &Aabb) {
+    pub(crate) fn set(&mut self, lane: usize, aabb: &Aabb) {
         let lane = lane % WIDTH;
         for k in 0..3 {
             self.min[k][lane] = aabb.min[k];
@@ -167,11 +168,13 @@ mod tests {
     use crate::aabb::NO_BOX;
     use proptest::prelude::*;
 
+    const EXTREMES: [f32; 5] = [f32::INFINITY, f32::NEG_INFINITY, -0.0, f32::MAX, f32::MIN];
+
     /// Few distinct values, so that bounds often touch, with the hostile ones among them.
     fn bound() -> impl Strategy<Value = f32> {
         prop_oneof![
             8 => (-4i8..4).prop_map(f32::from),
-            1 => prop::sample::select(vec![f32::INFINITY, f32::NEG_INFINITY, -0.0, f32::MAX, f32::MIN]),
+            1 => prop::sample::select(EXTREMES.to_vec()),
         ]
     }
 

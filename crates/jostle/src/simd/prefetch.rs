@@ -1,6 +1,7 @@
 //! A hint that memory will soon be read or written.
 
-/// Asks for the cache lines of a slice. Does nothing on targets without a stable instruction for it.
+/// Asks for the cache lines of a slice. Does nothing on targets without a stable instruction for
+/// it.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T]) {
     #[cfg(target_arch = "x86_64")]

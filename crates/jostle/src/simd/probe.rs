@@ -103,7 +103,7 @@ pub(crate) struct Probe {
 
 impl Probe {
     #[inline(always)]
-    pub fn new(aabb: &Aabb) -> Probe {
+    pub(crate) fn new(aabb: &Aabb) -> Probe {
         let Aabb { min, max } = aabb;
         Probe {
             most: of([max[0], max[1], max[2], f32::INFINITY]),
@@ -112,7 +112,7 @@ impl Probe {
     }
 
     #[inline(always)]
-    pub fn overlaps(&self, other: &Aabb) -> bool {
+    pub(crate) fn overlaps(&self, other: &Aabb) -> bool {
         let Aabb { min, max } = other;
         let low = of([min[0], min[1], min[2], max[0]]);
         let high = of([min[2], max[0], max[1], max[2]]);

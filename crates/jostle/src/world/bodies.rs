@@ -43,7 +43,7 @@ pub(super) struct Bodies {
 const NOTHING: Shape = Shape::Sphere { radius: 0.0 };
 
 impl Bodies {
-    pub fn put(&mut self, id: BodyId, body: Body) {
+    pub(crate) fn put(&mut self, id: BodyId, body: Body) {
         let slot = id.index();
         while self.shapes.len() <= slot {
             self.shapes.push(NOTHING);
@@ -59,47 +59,47 @@ impl Bodies {
     }
 
     /// The box of a body that is not in the world yet.
-    pub fn bounds(&self, body: &Body) -> Aabb {
+    pub(crate) fn bounds(&self, body: &Body) -> Aabb {
         self.frame.bounds(&body.shape, &body.pose)
     }
 
     /// Notes boxes that are being inserted.
-    pub fn count_coarse(&mut self, boxes: &[Aabb]) {
+    pub(crate) fn count_coarse(&mut self, boxes: &[Aabb]) {
         self.coarse += boxes.iter().filter(|aabb| aabb.is_coarse()).count();
     }
 
-    pub fn frame(&self) -> &Frame {
+    pub(crate) fn frame(&self) -> &Frame {
         &self.frame
     }
 
     /// Measures boxes from elsewhere, from the next step on.
-    pub fn set_frame(&mut self, frame: Frame) {
+    pub(crate) fn set_frame(&mut self, frame: Frame) {
         self.all |= self.frame != frame;
         self.frame = frame;
     }
 
-    pub fn pair(&self, pair: Pair) -> BodyPair {
+    pub(crate) fn pair(&self, pair: Pair) -> BodyPair {
         BodyPair::new(self.ids[pair.a().index()], self.ids[pair.b().index()])
     }
 
     /// Has everything tested again in the next step.
-    pub fn mark_all(&mut self, boxes: &Boxes) {
+    pub(crate) fn mark_all(&mut self, boxes: &Boxes) {
         boxes.ids().for_each(|id| self.mark(BodyId::new(id)));
     }
 
     /// Lets go of a removed body's shape. Its mark stays until the step ends; it does no harm.
-    pub fn clear(&mut self, id: BodyId) {
+    pub(crate) fn clear(&mut self, id: BodyId) {
         self.shapes[id.index()] = NOTHING;
     }
 
-    pub fn set_pose(&mut self, id: BodyId, pose: Pose) {
+    pub(crate) fn set_pose(&mut self, id: BodyId, pose: Pose) {
         if self.poses[id.index()] != pose {
             self.poses[id.index()] = pose;
             self.mark(id);
         }
     }
 
-    pub fn teleport(&mut self, id: BodyId, pose: Pose) {
+    pub(crate) fn teleport(&mut self, id: BodyId, pose: Pose) {
         self.set_pose(id, pose);
         self.starts[id.index()] = pose;
     }
@@ -110,18 +110,23 @@ impl Bodies {
         }
     }
 
-    pub fn placed(&self, slot: usize) -> Placed<'_> {
+    pub(crate) fn placed(&self, slot: usize) -> Placed<'_> {
         Placed::new(&self.shapes[slot], self.poses[slot])
     }
 
     /// The motion of a body since the last step.
-    pub fn sweep(&self, slot: usize) -> Sweep {
+    pub(crate) fn sweep(&self, slot: usize) -> Sweep {
         Sweep::new(&self.shapes[slot], &self.starts[slot], &self.poses[slot])
     }
 
     /// Gives the boxes of active bodies their new bounds, and returns how many of the new boxes
     /// are coarse. Doing it twice does nothing more, so a step that fails later can be taken again.
-    pub fn renew_boxes(&mut self, boxes: &mut Boxes, continuous: bool, workers: &Workers) -> usize {
+    pub(crate) fn renew_boxes(
+        &mut self,
+        boxes: &mut Boxes,
+        continuous: bool,
+        workers: &Workers,
+    ) -> usize {
         let mut moved = std::mem::take(&mut self.moved);
         let mut renewed = std::mem::take(&mut self.renewed);
         moved.clear();
@@ -154,7 +159,7 @@ impl Bodies {
 
     /// Where the bodies are now is where the next step starts. In continuous mode those that moved
     /// stay active for one more step, which gives them back the box of their place.
-    pub fn end_step(&mut self, continuous: bool) {
+    pub(crate) fn end_step(&mut self, continuous: bool) {
         (self.all, self.coarse) = (false, 0);
         let (poses, starts, active) = (&self.poses, &mut self.starts, &mut self.active);
         self.listed.retain(|id| {

@@ -17,7 +17,7 @@ pub(super) struct Frame {
 
 impl Frame {
     /// The box of a placed shape, larger by its share of the tolerance of touching.
-    pub fn bounds(&self, shape: &Shape, pose: &Pose) -> Aabb {
+    pub(crate) fn bounds(&self, shape: &Shape, pose: &Pose) -> Aabb {
         let (pose, error) = self.relative(pose);
         let mut aabb = shape.bounds(&pose);
         if shape.is_bounded() {

@@ -19,13 +19,13 @@ pub(super) struct Touches {
 }
 
 impl Touches {
-    pub fn step(&self) -> Step<'_> {
+    pub(crate) fn step(&self) -> Step<'_> {
         let Touches { now, began, ended, .. } = self;
         Step { touches: &now.touches, began, ended, points: &now.points }
     }
 
     /// Begins a step.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         std::mem::swap(&mut self.now, &mut self.last);
         self.now.clear();
         self.began.clear();
@@ -33,12 +33,17 @@ impl Touches {
     }
 
     /// A touching pair whose boxes are apart.
-    pub fn end(&mut self, pair: BodyPair) {
+    pub(crate) fn end(&mut self, pair: BodyPair) {
         self.ended.push(pair);
     }
 
     /// Takes the answers from the workers, and for pairs that were not due from the last step.
-    pub fn merge(&mut self, states: &mut [PairState], results: &[WorkerResults], bodies: &Bodies) {
+    pub(crate) fn merge(
+        &mut self,
+        states: &mut [PairState],
+        results: &[WorkerResults],
+        bodies: &Bodies,
+    ) {
         self.note_sources(states.len(), results);
         for state in states {
             let source = self.sources[state.index as usize];

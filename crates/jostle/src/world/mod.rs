@@ -410,7 +410,7 @@ impl World {
         &self.stats
     }
 
-    /// Questions about the boxes of bodies: rays, regions, nearest ones, from any number of threads.
+    /// Queries on the boxes of bodies: rays, regions, nearest ones, from any number of threads.
     /// [`BodyId::from`] names the bodies of the answers. Bodies are seen where the last step found
     /// them, those inserted since where they are; coordinates are as seen from
     /// [`World::origin`].

@@ -35,17 +35,17 @@ pub(super) fn is_due(bodies: &Bodies, state: &PairState) -> bool {
 }
 
 impl PairTest<'_> {
-    pub fn is_due(&self, state: &PairState) -> bool {
+    pub(crate) fn is_due(&self, state: &PairState) -> bool {
         is_due(self.bodies, state)
     }
 
-    pub fn shapes(&self, state: &PairState) -> (&Shape, &Shape) {
+    pub(crate) fn shapes(&self, state: &PairState) -> (&Shape, &Shape) {
         let shapes = &self.bodies.shapes;
         (&shapes[state.pair.a().index()], &shapes[state.pair.b().index()])
     }
 
     /// Tests one pair and writes its touch, if there is one, into the worker's results.
-    pub fn answer(&self, state: &mut PairState, own: &mut WorkerResults) {
+    pub(crate) fn answer(&self, state: &mut PairState, own: &mut WorkerResults) {
         own.stats.pairs += 1;
         let was_apart = !state.rests;
         let first = own.points.len();

@@ -37,7 +37,7 @@ pub(super) struct PairStates {
 
 impl PairStates {
     /// Goes over to the pairs of this step. `ended` is told of touching pairs that are gone.
-    pub fn follow(&mut self, pairs: &[Pair], shapes: &[Shape], mut ended: impl FnMut(Pair)) {
+    pub(crate) fn follow(&mut self, pairs: &[Pair], shapes: &[Shape], mut ended: impl FnMut(Pair)) {
         let mut old = std::mem::take(&mut self.states);
         let mut next = std::mem::take(&mut self.next);
         let mut known = old.drain(..).peekable();

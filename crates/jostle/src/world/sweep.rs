@@ -22,7 +22,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    pub fn new(shape: &Shape, start: &Pose, end: &Pose) -> Sweep {
+    pub(crate) fn new(shape: &Shape, start: &Pose, end: &Pose) -> Sweep {
         let linear = end.translation() / SPAN - start.translation() / SPAN;
         let (mut start, mut angular) = (*start, DVec3::ZERO);
         if start.rotation() != end.rotation() {
@@ -35,22 +35,22 @@ impl Sweep {
         Sweep { start, end: *end, linear, angular }
     }
 
-    pub fn turns(&self) -> bool {
+    pub(crate) fn turns(&self) -> bool {
         self.angular != DVec3::ZERO
     }
 
-    pub fn motion(&self) -> Motion {
+    pub(crate) fn motion(&self) -> Motion {
         Motion::new(self.linear, self.angular).expect("half a difference of poses is legal")
     }
 
-    pub fn moving<'a>(&self, shape: &'a Shape) -> Moving<'a> {
+    pub(crate) fn moving<'a>(&self, shape: &'a Shape) -> Moving<'a> {
         Moving::new(Placed::new(shape, self.start), self.motion())
     }
 
     /// A box around the whole motion. Every point moves straight but for its turn, and a turn by an
     /// angle strays from the straight line between its two positions by at most
     /// `radius * angle² / 8`.
-    pub fn bounds(&self, shape: &Shape, frame: &Frame) -> Aabb {
+    pub(crate) fn bounds(&self, shape: &Shape, frame: &Frame) -> Aabb {
         let both = frame.bounds(shape, &self.start).union(&frame.bounds(shape, &self.end));
         if !self.turns() {
             return both;

@@ -57,13 +57,13 @@ pub(super) struct TouchList {
 }
 
 impl TouchList {
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.touches.clear();
         self.points.clear();
     }
 
     /// Appends a touch with its points, and returns its place.
-    pub fn push(&mut self, touch: &Touch, points: &[ManifoldPoint]) -> u32 {
+    pub(crate) fn push(&mut self, touch: &Touch, points: &[ManifoldPoint]) -> u32 {
         let first = self.points.len() as u32;
         self.points.extend_from_slice(touch.points_in(points));
         self.touches.push(Touch { first, ..*touch });

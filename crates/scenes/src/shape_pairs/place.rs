@@ -29,7 +29,7 @@ pub enum Placing {
 }
 
 /// Two shapes that touch: where everything else starts from.
-pub struct Place<'a> {
+pub(crate) struct Place<'a> {
     shapes: [&'a Shape; 2],
     turns: [DQuat; 2],
     /// The first one's centre.
@@ -44,7 +44,7 @@ pub struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Turns two shapes at random and brings them together from far apart.
-    pub fn new(shapes: [&'a Shape; 2], rng: &mut Rng) -> Place<'a> {
+    pub(crate) fn new(shapes: [&'a Shape; 2], rng: &mut Rng) -> Place<'a> {
         let turns = [0; 2].map(|_| rotation(rng));
         let size = shapes[0].bounding_radius() + shapes[1].bounding_radius();
         let center = vector(rng, size);
@@ -58,7 +58,7 @@ impl<'a> Place<'a> {
     }
 
     /// The poses at which the centres are an offset apart.
-    pub fn poses(&self, offset: DVec3) -> [Pose; 2] {
+    pub(crate) fn poses(&self, offset: DVec3) -> [Pose; 2] {
         let centers = [self.center, self.center + offset];
         [0, 1].map(|side| {
             let inside = self.turns[side] * self.shapes[side].center();
@@ -67,7 +67,7 @@ impl<'a> Place<'a> {
     }
 
     /// The offset of a placing, and whether the shapes touch there.
-    pub fn offset(&self, placing: Placing, rng: &mut Rng) -> (DVec3, bool) {
+    pub(crate) fn offset(&self, placing: Placing, rng: &mut Rng) -> (DVec3, bool) {
         let (gap, scale) = match placing {
             Placing::Separated => (between(rng, 0.02, 0.5), 1.0),
             Placing::Touching => {
@@ -82,7 +82,7 @@ impl<'a> Place<'a> {
     }
 
     /// Motions that close a gap sooner or later, or miss; pairs that nearly touch go anywhere.
-    pub fn motions(&self, offset: DVec3, rng: &mut Rng) -> [Motion; 2] {
+    pub(crate) fn motions(&self, offset: DVec3, rng: &mut Rng) -> [Motion; 2] {
         let gap = (offset - self.touching).dot(self.normal).max(0.0);
         let way = -self.normal * (gap * between(rng, 0.5, 2.0))
             + vector(rng, 0.3 * gap + 0.02 * self.size);
@@ -91,7 +91,7 @@ impl<'a> Place<'a> {
     }
 
     /// A drift and a turn from frame to frame.
-    pub fn course(
+    pub(crate) fn course(
         &self,
         start: [Pose; 2],
         frames: usize,

@@ -20,7 +20,7 @@ const SAMPLES: u32 = 8;
 
 /// What every way must say.
 #[derive(Clone, Copy, Debug)]
-pub struct Truth {
+pub(crate) struct Truth {
     /// Distance, or depth with a minus, and its certified bound.
     pub signed: (f64, f64),
     size: f64,
@@ -28,14 +28,14 @@ pub struct Truth {
 
 impl Truth {
     /// Asks the automatic choice, cold.
-    pub fn of(pair: &View<'_>) -> Truth {
+    pub(crate) fn of(pair: &View<'_>) -> Truth {
         let [a, b] = pair.placed();
         let contact = narrow::contact(&a, &b);
         Truth { signed: (contact.signed_distance(), contact.bound), size: pair.size() }
     }
 
     /// What is wrong with a yes or no, if anything.
-    pub fn contradicts(&self, hit: bool) -> Option<String> {
+    pub(crate) fn contradicts(&self, hit: bool) -> Option<String> {
         let (signed, _) = self.signed;
         let wrong = signed.abs() > TOO_NEAR * self.size && hit == (signed > 0.0);
         let said = if hit { "touch" } else { "are apart" };
@@ -43,7 +43,7 @@ impl Truth {
     }
 
     /// What is wrong with an answer, if anything.
-    pub fn objection(&self, pair: &View<'_>, answer: &Answer) -> Option<String> {
+    pub(crate) fn objection(&self, pair: &View<'_>, answer: &Answer) -> Option<String> {
         if let Some(impact) = &answer.impact {
             return self.wrong_impact(pair, impact);
         }

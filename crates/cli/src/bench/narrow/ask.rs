@@ -46,7 +46,7 @@ impl Question {
 }
 
 /// All methods, by their names on the command line and in files.
-pub const METHODS: [(&str, Method); 3] =
+pub(crate) const METHODS: [(&str, Method); 3] =
     [("auto", Method::Auto), ("gjk-epa", Method::GjkEpa), ("gjk-sat", Method::GjkSat)];
 
 /// A question asked in one way.
@@ -154,7 +154,7 @@ fn is_early(ending: Ending) -> bool {
 }
 
 /// A pair in one of its frames.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The shapes.
     pub shapes: [&'a Shape; 2],

@@ -21,7 +21,7 @@ const MOST_QUERIES: usize = 4_000_000;
 const NARROW: &str = "Narrow phase";
 
 /// What the narrow phase is asked, and about what.
-#[derive(Args)]
+#[derive(Args, Debug)]
 pub struct NarrowArgs {
     /// Times the narrow phase on pairs of shapes instead: scenes by name, or all
     #[arg(long, value_name = "SCENE", value_delimiter = ',', hide_possible_values = true,

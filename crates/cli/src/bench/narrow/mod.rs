@@ -137,7 +137,7 @@ impl Row {
 }
 
 /// What was measured, and the ways that were left out with the time of a pass they would take.
-#[derive(Default)]
+#[derive(Default, Debug)]
 pub struct Outcome {
     /// A row for each way.
     pub rows: Vec<Row>,

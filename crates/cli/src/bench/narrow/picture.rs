@@ -6,7 +6,7 @@ use crate::support::failure::Failure;
 use crate::support::plot::{self, Axis, Bars, Chart, Lines, Series};
 
 /// The picture as SVG.
-pub fn draw(rows: &[Row]) -> Result<String, Failure> {
+pub(crate) fn draw(rows: &[Row]) -> Result<String, Failure> {
     let mut charts = Vec::new();
     let mut rest: Vec<&Row> = Vec::new();
     for case in Case::ALL {

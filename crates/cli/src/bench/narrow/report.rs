@@ -6,7 +6,7 @@ use super::{Case, Row};
 use crate::support::text::{brief, grouped, table};
 
 /// The columns of the CSV file and the keys of the JSON.
-pub const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 15] = [
     "scene",
     "case",
     "question",
@@ -25,7 +25,7 @@ pub const KEYS: [&str; 15] = [
 ];
 
 /// One row as an object; `rows` are those of its course.
-pub fn object(row: &Row, rows: &[Row]) -> Value {
+pub(crate) fn object(row: &Row, rows: &[Row]) -> Value {
     let course = &row.course;
     let frames = if course.case == Case::Moving { course.frames } else { 1 };
     let rounded = |value: f64| (value * 1e3).round() / 1e3;
@@ -49,7 +49,7 @@ pub fn object(row: &Row, rows: &[Row]) -> Value {
 }
 
 /// What a course is, above its table.
-pub fn title(row: &Row) -> String {
+pub(crate) fn title(row: &Row) -> String {
     let course = &row.course;
     let pairs = grouped(course.pairs as u64);
     let moving = course.case == Case::Moving;
@@ -59,7 +59,7 @@ pub fn title(row: &Row) -> String {
 }
 
 /// Rows of one course, with ratios to the fastest way of the same question.
-pub fn course_table(rows: &[Row]) -> String {
+pub(crate) fn course_table(rows: &[Row]) -> String {
     let moving = rows.iter().any(|row| row.way.cached);
     let cells = rows.iter().map(|row| {
         let same = rows.iter().filter(|other| other.way.question == row.way.question);

@@ -16,7 +16,7 @@ use crate::support::plot::{Axis, Chart, Lines, Series};
 const NO_PEAK: f64 = 1.5;
 
 /// The ball: time per frame, and the mean speed-up.
-pub fn ball(lab: &mut Lab) -> Result<Claim, Failure> {
+pub(crate) fn ball(lab: &mut Lab) -> Result<Claim, Failure> {
     let n = lab.pick(1 << 12, 1 << 19);
     let frames = lab.pick(120, 500);
     let threads = available_threads();
@@ -55,7 +55,7 @@ pub fn ball(lab: &mut Lab) -> Result<Claim, Failure> {
 }
 
 /// The plane for u = x and u = y, with and without exchanging axes.
-pub fn plane(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn plane(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let side: usize = lab.pick(80, 750);
     let across = |lab: &Lab, axis: usize| -> Result<Vec<Runner>, Failure> {
         let threads = available_threads();

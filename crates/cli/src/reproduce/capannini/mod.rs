@@ -15,7 +15,7 @@ mod runner;
 mod uniform;
 
 /// Every experiment of the paper that does not need its machine.
-pub const EXPERIMENT: Experiment = Experiment {
+pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "capannini",
     paper: "G. Capannini, T. Larsson, Adaptive Collision Culling for Large-Scale Simulations by \
             a Parallel Sweep and Prune Algorithm, 2016",

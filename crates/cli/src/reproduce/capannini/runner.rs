@@ -10,7 +10,7 @@ use crate::support::failure::Failure;
 
 /// What one update counted.
 #[derive(Clone, Debug, Default)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Place of the frame in the scene.
     pub number: usize,
     pub total_ms: f64,
@@ -28,7 +28,7 @@ pub struct Frame {
 }
 
 /// One way of working.
-pub struct Runner {
+pub(crate) struct Runner {
     pub name: &'static str,
     pub frames: Vec<Frame>,
     broad: BidimSap,
@@ -38,7 +38,7 @@ pub struct Runner {
 
 impl Runner {
     /// A runner with threads of its own.
-    pub fn new(
+    pub(crate) fn new(
         name: &'static str,
         options: BidimSapOptions,
         threads: usize,
@@ -81,33 +81,33 @@ impl Runner {
     }
 
     /// The frames after the first, which has no frame before it to reuse anything from.
-    pub fn settled(&self) -> &[Frame] {
+    pub(crate) fn settled(&self) -> &[Frame] {
         if self.frames.len() > 1 { &self.frames[1..] } else { &self.frames }
     }
 
     /// Median over the settled frames.
-    pub fn median(&self, value: impl Fn(&Frame) -> f64) -> f64 {
+    pub(crate) fn median(&self, value: impl Fn(&Frame) -> f64) -> f64 {
         median(self.settled().iter().map(value))
     }
 
     /// Least over the settled frames: what a frame takes while nothing else runs.
-    pub fn least(&self, value: impl Fn(&Frame) -> f64) -> f64 {
+    pub(crate) fn least(&self, value: impl Fn(&Frame) -> f64) -> f64 {
         self.settled().iter().map(value).fold(f64::INFINITY, f64::min)
     }
 
     /// Greatest over the settled frames.
-    pub fn greatest(&self, value: impl Fn(&Frame) -> f64) -> f64 {
+    pub(crate) fn greatest(&self, value: impl Fn(&Frame) -> f64) -> f64 {
         super::greatest(self.settled().iter().map(value))
     }
 
     /// Mean over the settled frames.
-    pub fn mean(&self, value: impl Fn(&Frame) -> f64) -> f64 {
+    pub(crate) fn mean(&self, value: impl Fn(&Frame) -> f64) -> f64 {
         self.settled().iter().map(value).sum::<f64>() / self.settled().len() as f64
     }
 }
 
 /// A scene and how it is run through.
-pub struct Course {
+pub(crate) struct Course {
     pub scene: SceneSpec,
     pub frames: usize,
     /// One frame in this many is measured; the others only pass.
@@ -118,7 +118,7 @@ pub struct Course {
 
 impl Course {
     /// Runs all runners over the frames, interleaved. All must find the same number of pairs.
-    pub fn run(&self, lab: &super::Lab, runners: &mut [Runner]) -> Result<(), Failure> {
+    pub(crate) fn run(&self, lab: &super::Lab, runners: &mut [Runner]) -> Result<(), Failure> {
         let mut scene: Scene = self.scene.build().map_err(Failure::input)?;
         let mut boxes = Boxes::new();
         boxes.insert_all(scene.boxes(), Filter::ALL).map_err(Failure::input)?;

@@ -47,7 +47,7 @@ fn scene(n: usize, density: f64) -> SceneSpec {
 }
 
 /// Sizes and densities: times of the stages, speed-up, dispersion.
-pub fn stages(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn stages(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let powers = lab.pick(vec![13, 14, 15, 16], vec![17, 18, 19, 20, 21]);
     let densities = lab.pick(vec![0.05, DENSE], vec![0.05, 0.15, 0.25, DENSE]);
     let mut cells = Vec::new();
@@ -250,7 +250,7 @@ fn beyond(cell: &Cell) -> Claim {
 }
 
 /// Shares of the work for four to 64 partitions.
-pub fn balance(lab: &mut Lab) -> Result<Claim, Failure> {
+pub(crate) fn balance(lab: &mut Lab) -> Result<Claim, Failure> {
     let n = lab.pick(1 << 14, 1 << 19);
     let counts = [4usize, 8, 16, 32, 64];
     let names = ["4", "8", "16", "32", "64"];

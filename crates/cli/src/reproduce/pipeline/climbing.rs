@@ -23,7 +23,7 @@ struct Row {
 }
 
 /// Hill climbing pays, the more the more triangles; touching pairs take longer.
-pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut rows = Vec::new();
     let spheres = ShapeKind::ALL.iter().filter(|kind| kind.triangles().is_some());
     for kind in spheres.take(lab.pick(4, 5)) {

@@ -15,14 +15,14 @@ mod phases;
 mod schedules;
 
 /// The narrow phase and the whole pipeline of Loi.
-pub fn of_loi(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn of_loi(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut claims = climbing::claims(lab)?;
     claims.extend(phases::claims(lab)?);
     Ok(claims)
 }
 
 /// Detection and response of the chapter on parallel techniques.
-pub fn of_grids(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn of_grids(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     schedules::claims(lab)
 }
 

@@ -24,7 +24,7 @@ struct Row {
 
 /// In a room of one size the candidate pairs grow faster than the objects, and the narrow phase
 /// with them.
-pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes = lab.pick(vec![1000, 2000, 4000], vec![4000, 8000, 16_000, 32_000, 64_000]);
     let most = sizes[sizes.len() - 1];
     let mut rows = Vec::new();

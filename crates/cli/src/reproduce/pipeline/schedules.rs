@@ -25,7 +25,7 @@ const SCHEDULES: [(&str, Schedule); 3] = [
 ];
 
 /// The schedule is even, and several workers share the time.
-pub fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let threads = available_threads().max(2);
     let mut worlds = vec![("one worker", crowd(Workers::one(), Schedule::Blocks)?)];
     for (name, schedule) in SCHEDULES {

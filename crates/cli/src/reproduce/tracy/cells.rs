@@ -8,7 +8,7 @@ use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines};
 
 /// Figure 10: a tenth of 100 000 boxes moves, while more and more come and go.
-pub fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let n = lab.pick(10_000, 100_000);
     let shares = lab
         .pick(vec![0.001, 0.02], vec![0.0, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.015, 0.02, 0.03]);
@@ -39,7 +39,7 @@ pub fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 /// Figure 11: the world and all that happens in it grow together.
-pub fn scale(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn scale(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes =
         lab.pick(vec![5000, 20_000], vec![10_000, 20_000, 50_000, 100_000, 150_000, 200_000]);
     let octree = "octree".parse::<Algorithm>().ok();

@@ -10,19 +10,19 @@ use crate::support::plot::Series;
 use crate::support::runner::Runner;
 
 /// A broad phase with a name.
-pub struct Contender {
+pub(crate) struct Contender {
     name: String,
     broad: Box<dyn BroadPhase>,
 }
 
 impl Contender {
     /// A broad phase of its own making.
-    pub fn new(name: impl Into<String>, broad: impl BroadPhase + 'static) -> Contender {
+    pub(crate) fn new(name: impl Into<String>, broad: impl BroadPhase + 'static) -> Contender {
         Contender { name: name.into(), broad: Box::new(broad) }
     }
 
     /// An algorithm as users get it, on one thread.
-    pub fn algorithm(algorithm: Algorithm) -> Contender {
+    pub(crate) fn algorithm(algorithm: Algorithm) -> Contender {
         Contender { name: algorithm.name().into(), broad: algorithm.build(&Workers::one()) }
     }
 }
@@ -30,7 +30,7 @@ impl Contender {
 /// The four algorithms of the paper, on one thread. They follow whatever it costs: as users get
 /// them, they find all pairs from scratch with a grid sweep if that is cheaper, which would hide
 /// what is compared here.
-pub mod persistent {
+pub(crate) mod persistent {
     use jostle::broad::grid_sap::{GridSap, GridSapOptions, GridSegmentedSap};
     use jostle::broad::sap::{Sap, SapOptions};
     use jostle::broad::segmented_sap::{SegmentedSap, SegmentedSapOptions};
@@ -38,7 +38,7 @@ pub mod persistent {
     use super::{Contender, Workers};
 
     /// Batch insertion and removal, then segmented lists, in one cell.
-    pub fn single() -> Vec<Contender> {
+    pub(crate) fn single() -> Vec<Contender> {
         let batch = SapOptions { may_rebuild: false, ..SapOptions::default() };
         let segmented =
             SegmentedSapOptions { may_rebuild: false, ..SegmentedSapOptions::default() };
@@ -49,7 +49,7 @@ pub mod persistent {
     }
 
     /// The same in the cells of a grid.
-    pub fn cells() -> Vec<Contender> {
+    pub(crate) fn cells() -> Vec<Contender> {
         let options = GridSapOptions { may_rebuild: false, ..GridSapOptions::default() };
         vec![
             Contender::new("grid-sap", GridSap::with_options(&Workers::one(), options)),
@@ -62,7 +62,7 @@ pub mod persistent {
 }
 
 /// What one contender needed for a step.
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Its name.
     pub name: String,
     /// Milliseconds of an update: the median, and the shortest.
@@ -75,7 +75,7 @@ pub struct Outcome {
 
 /// Runs all contenders over the scene; the first frame, in which they build, does not count. All
 /// must agree on the events of every frame.
-pub fn contest(
+pub(crate) fn contest(
     lab: &Lab,
     scene: &SceneSpec,
     frames: usize,
@@ -130,54 +130,54 @@ fn compare(runners: &[Runner], frame: usize) -> Result<(), Failure> {
 
 /// Results of several contests by what was varied, for a table and a picture.
 #[derive(Default)]
-pub struct Table {
+pub(crate) struct Table {
     rows: Vec<(f64, Vec<Outcome>)>,
 }
 
 impl Table {
     /// Adds a contest.
-    pub fn push(&mut self, varied: f64, outcomes: Vec<Outcome>) {
+    pub(crate) fn push(&mut self, varied: f64, outcomes: Vec<Outcome>) {
         self.rows.push((varied, outcomes));
     }
 
     /// What was varied.
-    pub fn varied(&self) -> impl Iterator<Item = f64> + '_ {
+    pub(crate) fn varied(&self) -> impl Iterator<Item = f64> + '_ {
         self.rows.iter().map(|row| row.0)
     }
 
     /// The names of the contenders.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let first = self.rows.first().map_or(&[][..], |row| &row.1);
         first.iter().map(|outcome| outcome.name.clone()).collect()
     }
 
     /// A figure of the contender with an index in each contest.
-    pub fn points(&self, index: usize, value: impl Fn(&Outcome) -> f64) -> Vec<(f64, f64)> {
+    pub(crate) fn points(&self, index: usize, value: impl Fn(&Outcome) -> f64) -> Vec<(f64, f64)> {
         self.rows.iter().map(|(varied, row)| (*varied, value(&row[index]))).collect()
     }
 
     /// A line for each contender.
-    pub fn series(&self, value: impl Fn(&Outcome) -> f64 + Copy) -> Vec<Series> {
+    pub(crate) fn series(&self, value: impl Fn(&Outcome) -> f64 + Copy) -> Vec<Series> {
         let line = |(index, name): (usize, String)| Series::new(&name, self.points(index, value));
         self.names().into_iter().enumerate().map(line).collect()
     }
 
     /// How many times as fast the second contender is as the first, by their medians, at the
     /// varied figure is nearest to this one.
-    pub fn gain(&self, varied: f64) -> f64 {
+    pub(crate) fn gain(&self, varied: f64) -> f64 {
         let distance = |row: &&(f64, Vec<Outcome>)| (row.0 - varied).abs();
         let nearest = self.rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
         nearest.map_or(f64::NAN, |(_, row)| row[0].median / row[1].median)
     }
 
     /// The largest varied figure at which the second contender is still the faster one.
-    pub fn crossing(&self) -> Option<f64> {
+    pub(crate) fn crossing(&self) -> Option<f64> {
         let wins = self.rows.iter().filter(|(_, row)| row[1].median <= row[0].median);
         wins.map(|row| row.0).max_by(f64::total_cmp)
     }
 
     /// Writes all figures to a file.
-    pub fn write(&self, lab: &mut Lab, file: &str, varied: &str) -> Result<(), Failure> {
+    pub(crate) fn write(&self, lab: &mut Lab, file: &str, varied: &str) -> Result<(), Failure> {
         let mut rows = Vec::new();
         for (at, outcomes) in &self.rows {
             for outcome in outcomes {

@@ -14,7 +14,7 @@ use crate::support::plot::{Axis, Chart, Lines, Series};
 const TOLERANCE: f64 = 0.12;
 
 /// Swaps against boxes.
-pub fn swaps(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn swaps(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes = lab.pick(vec![2000, 4000, 8000], vec![2000, 4000, 8000, 16_000, 32_000, 64_000]);
     let mut table = Table::default();
     for n in sizes {

@@ -16,7 +16,7 @@ mod single;
 mod sweeps;
 
 /// Every experiment of the paper.
-pub const EXPERIMENT: Experiment = Experiment {
+pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "tracy",
     paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB \
             Insertion and Removal, 2009",

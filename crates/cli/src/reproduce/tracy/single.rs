@@ -26,7 +26,7 @@ fn picture(
 }
 
 /// Figure 8: one insertion and one removal, while more and more boxes move.
-pub fn moving(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn moving(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let shares = lab
         .pick(vec![0.05, 0.2, 1.0], vec![0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0]);
     let mut table = Table::default();
@@ -69,7 +69,7 @@ pub fn moving(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 /// Figure 9: 150 boxes move, while more and more come and go.
-pub fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let counts =
         lab.pick(vec![1.0, 10.0, 60.0], vec![1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 60.0, 80.0]);
     let mut table = Table::default();

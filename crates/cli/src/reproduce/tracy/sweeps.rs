@@ -34,7 +34,7 @@ fn settings(sizes: &[usize], outcomes: &[Outcome]) -> Vec<(f64, f64)> {
 }
 
 /// The size of chunks, in one cell with 5 % moving.
-pub fn chunks(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn chunks(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes = lab.pick(vec![8, 32, 128], vec![8, 16, 32, 64, 128, 256, 512]);
     let contender = |&size: &usize| {
         let options = SegmentedSapOptions {
@@ -66,7 +66,7 @@ pub fn chunks(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 /// The size of cells.
-pub fn cells(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn cells(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let n = lab.pick(10_000, 100_000);
     let sizes = lab.pick(vec![75, 300, 1200], vec![20, 40, 75, 150, 300, 600, 1200, 2400]);
     let contender = |&size: &usize| {
@@ -100,7 +100,7 @@ pub fn cells(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 /// Local against global sort, while more and more boxes move.
-pub fn sorts(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+pub(crate) fn sorts(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut table = Table::default();
     for share in lab.pick(vec![0.1, 1.0], vec![0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0]) {
         let contender = |name: &str, sort| {

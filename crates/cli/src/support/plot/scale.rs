@@ -11,7 +11,7 @@ const TICKS: f64 = 6.0;
 
 /// A range of values and where its ticks are.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     pub low: f64,
     pub high: f64,
     pub log: bool,
@@ -19,7 +19,7 @@ pub struct Scale {
 
 impl Scale {
     /// A range that holds all values with some air; logarithmic ones stay above zero.
-    pub fn around(values: impl Iterator<Item = f64>, log: bool) -> Scale {
+    pub(crate) fn around(values: impl Iterator<Item = f64>, log: bool) -> Scale {
         let usable = values.filter(|&value| fits(value, log));
         let (low, high) = usable.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
             (low.min(value), high.max(value))
@@ -63,12 +63,12 @@ impl Scale {
 }
 
 /// Returns true if a value can be shown.
-pub fn fits(value: f64, log: bool) -> bool {
+pub(crate) fn fits(value: f64, log: bool) -> bool {
     value.is_finite() && (!log || value > 0.0)
 }
 
 /// A number at an axis: from a thousand on it is whole, in groups; the rest is brief.
-pub fn tick_text(value: f64) -> String {
+pub(crate) fn tick_text(value: f64) -> String {
     if (1000.0..1e15).contains(&value) {
         return grouped(value.round() as u64);
     }

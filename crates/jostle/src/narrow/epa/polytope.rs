@@ -134,7 +134,7 @@ const NO_AREA: f64 = 1e-26;
 impl Polytope {
     /// Finds the depth of the origin in the difference, starting from any simplex of it that
     /// contains the origin or comes close.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         difference: &mut impl Difference,
         start: &Simplex,

@@ -36,7 +36,7 @@ use glam::DVec3;
 /// A polytope between two frames: vertices of both shapes for each corner; for each face its
 /// corners, its neighbours and its distance from the origin.
 #[derive(Clone, Debug, Default)]
-pub struct Shell {
+pub(crate) struct Shell {
     corners: Vec<[u32; 2]>,
     links: Vec<Links>,
     /// No point of the face is nearer to the origin than this: infinite for dead faces, minus
@@ -54,7 +54,7 @@ impl Shell {
     const MOST_FACES: usize = 240;
 
     /// Nothing remembered.
-    pub const fn new() -> Shell {
+    pub(crate) const fn new() -> Shell {
         Shell {
             corners: Vec::new(),
             links: Vec::new(),
@@ -66,12 +66,12 @@ impl Shell {
     }
 
     /// Returns true if nothing is remembered.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.links.is_empty()
     }
 
     /// Forgets the polytope but keeps the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.corners.clear();
         self.links.clear();
         self.rooms.clear();
@@ -96,7 +96,7 @@ impl Polytope {
     /// As [`Polytope::run`], from the polytope of the last frame. No point of the difference has
     /// moved by more than `moved` since, and `before` tells where a corner was then.
     /// `None` if the polytope may no longer hold the origin.
-    pub fn resume(
+    pub(crate) fn resume(
         &mut self,
         difference: &mut impl Difference,
         shell: &Shell,
@@ -194,7 +194,7 @@ impl Polytope {
 
     /// Remembers the polytope of a depth for the next frame; forgets it when it has grown large or
     /// does not hold the origin.
-    pub fn save(&mut self, outcome: &Outcome, shell: &mut Shell) {
+    pub(crate) fn save(&mut self, outcome: &Outcome, shell: &mut Shell) {
         let living = self.links.len() - self.free.len();
         if shell.is_empty() {
             shell.most_faces = (living + living / 2 + 8).min(Shell::MOST_FACES);
