@@ -55,16 +55,22 @@ need_toolchain() {
   return $cannot
 }
 
-need_command() { # command, Debian package
-  command -v "$1" >/dev/null && return
+need() { # what is missing, Debian package, a test that it is there
+  local what=$1 package=$2
+  shift 2
+  "$@" >/dev/null && return
   if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
     apt-get update -qq >/dev/null 2>&1
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" \
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" \
       >/dev/null 2>&1
-    command -v "$1" >/dev/null && return
+    "$@" >/dev/null && return
   fi
-  reason="$1 is missing (Debian package $2)"
+  reason="$what is missing (Debian package $package)"
   return $cannot
+}
+
+need_command() { # command, Debian package
+  need "$1" "$2" command -v "$1"
 }
 
 # The musl targets bring their C library and are linked by Rust's own linker: no cross compiler.
@@ -126,6 +132,15 @@ gpu() {
   export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}
   cargo test --locked -p jostle-gpu --no-fail-fast
 }
+
+# Ranks of an MPI job on this machine: 1, 2, 3, 4 and 7 of them. The bindings are generated with
+# libclang when the feature is built.
+mpi() {
+  need_command mpicc libopenmpi-dev && need_command mpirun openmpi-bin &&
+    need libclang libclang-dev compgen -G "/usr/lib/llvm-*/lib/libclang*.so*" || return
+  cargo test --locked -p jostle-mpi --features mpi --test mpirun
+}
+
 documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet; }
 # Packs the crates for users; `cargo package` without --no-verify compiles each package as well.
 packages() {
@@ -147,6 +162,7 @@ step "tests on aarch64" aarch64
 step "scenes on wasm32" wasm32
 step "packages" packages
 step "lowest Rust version" lowest_rust
+step "tests over MPI" mpi
 step "soak" cargo run --locked --quiet -p jostle-testkit --bin soak -- --seconds 20 --seed 1
 step "the main job" demo
 

@@ -463,3 +463,49 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn readers_of_parts_read_what_one_reader_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = Scene::new("uniform", 10_000, 3, &[]).unwrap();
+    let (npy, csv) = (folder.path().join("b.npy"), folder.path().join("b.csv"));
+    let mut writer = FrameWriter::create(&npy, 3, 10_000).unwrap();
+    let mut frames = Vec::new();
+    for _ in 0..3 {
+        frames.push(scene.boxes().to_vec());
+        writer.write_frame(scene.boxes()).unwrap();
+        scene.advance();
+    }
+    writer.finish().unwrap();
+    write_boxes(&csv, &frames[0]).unwrap();
+    for (path, count) in [(&npy, 3), (&csv, 1)] {
+        for rows in [0..0, 0..1, 17..9000, 9999..10_000, 0..10_000] {
+            let mut reader = FrameReader::open(path).unwrap();
+            reader.restrict_rows(rows.clone());
+            let mut boxes = Vec::new();
+            for frame in &frames[..count] {
+                assert!(reader.next_frame(&mut boxes).unwrap().is_some());
+                assert_eq!(boxes, frame[rows.clone()], "{rows:?}");
+            }
+            assert_eq!(reader.next_frame(&mut boxes).unwrap(), None);
+        }
+    }
+}
+
+#[test]
+fn a_reader_of_a_part_names_the_row_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.npy");
+    let mut boxes = vec![Aabb::default(); 50];
+    boxes[33].max[1] = f32::NAN;
+    write_boxes(&path, &boxes).unwrap();
+    let mut reader = FrameReader::open(&path).unwrap();
+    reader.restrict_rows(30..40);
+    let error = reader.next_frame(&mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("row 33"), "{error}");
+    let mut skipping = FrameReader::open_with(&path, Invalid::Skip).unwrap();
+    skipping.restrict_rows(30..40);
+    skipping.next_frame(&mut Vec::new()).unwrap();
+    assert_eq!(skipping.skipped()[0].row, 33);
+    assert_eq!(skipping.rows().unwrap()[2..4], [32, 34]);
+}

@@ -11,7 +11,8 @@ use super::npy_number::{Number, Rounding};
 use super::{FileError, FileFault, Input, OutputFile};
 use jostle::Aabb;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 const CHUNK_ROWS: usize = 4096;
@@ -21,6 +22,10 @@ pub(super) struct NpyFrames {
     reader: BufReader<Input>,
     number: Number,
     pub(super) layout: Layout,
+    /// The rows of each frame that are wanted.
+    pub(super) part: Range<usize>,
+    /// The file once more, to pass over rows that are not wanted; a pipe has to be read.
+    seeker: Option<File>,
     /// Bytes from the start of the file, for messages.
     wanted: u64,
     read: u64,
@@ -44,7 +49,12 @@ impl NpyFrames {
         let about = file.metadata().map_err(FileError::io(path))?;
         // A pipe has no length; it is found out while reading.
         let length = about.is_file().then_some(about.len());
-        NpyFrames::start(Box::new(file), length).map_err(|fault| FileError::new(path, fault))
+        // Both share one place in the file.
+        let seeker = if about.is_file() { file.try_clone().ok() } else { None };
+        let mut frames = NpyFrames::start(Box::new(file), length)
+            .map_err(|fault| FileError::new(path, fault))?;
+        frames.seeker = seeker;
+        Ok(frames)
     }
 
     /// Begins to read an array whose bytes, header included, are `length` if that is known.
@@ -61,6 +71,8 @@ impl NpyFrames {
             reader,
             number,
             layout,
+            part: 0..layout.boxes,
+            seeker: None,
             wanted,
             read: header.length,
             endless: length.is_none(),
@@ -98,7 +110,8 @@ impl NpyFrames {
 
     fn read_rows(&mut self, out: &mut Vec<Aabb>) -> Result<(), FileFault> {
         let row_bytes = self.layout.columns() * self.number.bytes;
-        let mut rows = self.layout.boxes;
+        self.pass_over((self.part.start * row_bytes) as u64)?;
+        let mut rows = self.part.len();
         self.stored.resize(rows.min(CHUNK_ROWS) * row_bytes, 0);
         while rows > 0 {
             let now = rows.min(CHUNK_ROWS);
@@ -112,7 +125,23 @@ impl NpyFrames {
             out.extend(chunk.chunks_exact(row_bytes).map(|row| decode(number, axes, row)));
             rows -= now;
         }
-        Ok(())
+        self.pass_over(((self.layout.boxes - self.part.end) * row_bytes) as u64)
+    }
+
+    /// Leaves out the next bytes, without reading them if the file can be moved in.
+    fn pass_over(&mut self, bytes: u64) -> Result<(), FileFault> {
+        let buffered = self.reader.buffer().len();
+        let passed = match &mut self.seeker {
+            Some(file) if bytes > buffered as u64 => {
+                self.reader.consume(buffered);
+                let further = (bytes - buffered as u64) as i64;
+                file.seek(SeekFrom::Current(further)).map(|_| bytes)
+            }
+            _ => io::copy(&mut (&mut self.reader).take(bytes), &mut io::sink()),
+        };
+        let passed = passed.map_err(FileFault::Io)?;
+        self.read += passed;
+        if passed == bytes { Ok(()) } else { Err(self.cut_off()) }
     }
 
     fn read_scattered(&mut self, out: &mut Vec<Aabb>) -> Result<(), FileFault> {
@@ -134,7 +163,7 @@ impl NpyFrames {
             number.bound(&self.stored[place * number.bytes..], rounding)
         };
         let corner = |index, corner| std::array::from_fn(|axis| bound(index, corner, axis));
-        out.extend((0..layout.boxes).map(|index| Aabb::new(corner(index, 0), corner(index, 1))));
+        out.extend(self.part.clone().map(|index| Aabb::new(corner(index, 0), corner(index, 1))));
         Ok(())
     }
 }

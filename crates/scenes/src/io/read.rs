@@ -6,6 +6,7 @@ use super::{FileError, FileFault, Format, Input, csv, npy_header, npz};
 use jostle::{Aabb, BoxFault};
 use std::fs::File;
 use std::io::{Cursor, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What to do with rows that are not boxes: NaN, or min above max.
@@ -51,6 +52,8 @@ pub struct FrameReader {
     source: Source,
     invalid: Invalid,
     next: usize,
+    /// The rows of each frame that are read.
+    part: Range<usize>,
     rows: Vec<u32>,
     skipped: Vec<SkippedRow>,
 }
@@ -97,7 +100,21 @@ impl FrameReader {
 
     fn new(path: &Path, source: Source, invalid: Invalid) -> FrameReader {
         let (rows, skipped) = (Vec::new(), Vec::new());
-        FrameReader { path: path.to_owned(), source, invalid, next: 0, rows, skipped }
+        let path = path.to_owned();
+        let mut reader = FrameReader { path, source, invalid, next: 0, part: 0..0, rows, skipped };
+        reader.part = 0..reader.boxes();
+        reader
+    }
+
+    /// Reads only these rows of each frame, as one of several readers of a file does; the others
+    /// are passed over. Messages go on counting rows from the start of the frame. Call it before
+    /// the first frame; panics if a frame has fewer rows.
+    pub fn restrict_rows(&mut self, rows: Range<usize>) {
+        assert!(rows.start <= rows.end && rows.end <= self.boxes(), "rows {rows:?} of a frame");
+        if let Source::Npy(npy) = &mut self.source {
+            npy.part = rows.clone();
+        }
+        self.part = rows;
     }
 
     /// The number of frames in the file.
@@ -141,7 +158,11 @@ impl FrameReader {
     fn fill(&mut self, frame: usize, out: &mut Vec<Aabb>) -> Result<(), FileError> {
         match &mut self.source {
             // The only frame is handed over rather than copied.
-            Source::Csv(csv) => *out = std::mem::take(&mut csv.boxes),
+            Source::Csv(csv) => {
+                *out = std::mem::take(&mut csv.boxes);
+                out.truncate(self.part.end);
+                out.drain(..self.part.start);
+            }
             Source::Npy(npy) => npy.read_frame(out).map_err(|fault| {
                 let error = FileError::new(&self.path, fault);
                 if npy.layout.sequence { error.at_frame(frame) } else { error }
@@ -151,7 +172,8 @@ impl FrameReader {
     }
 
     fn check(&mut self, frame: usize, out: &mut Vec<Aabb>) -> Result<(), FileError> {
-        let faults = out.iter().enumerate().map(|(row, aabb)| (row, aabb.check().err()));
+        let rows = self.part.clone();
+        let faults = rows.zip(out.iter()).map(|(row, aabb)| (row, aabb.check().err()));
         let first = faults.filter_map(|(row, fault)| Some((row, fault?))).next();
         let Some((row, fault)) = first else {
             return Ok(());
@@ -160,7 +182,7 @@ impl FrameReader {
             return Err(self.row_error(frame, row, fault));
         }
         let (rows, skipped) = (&mut self.rows, &mut self.skipped);
-        let mut row = 0;
+        let mut row = self.part.start;
         out.retain(|aabb| {
             let fault = aabb.check().err();
             match fault {

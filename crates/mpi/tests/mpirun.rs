@@ -1,0 +1,121 @@
+//! The command under `mpirun`, on real ranks. Only with the feature `mpi`.
+
+#![cfg(feature = "mpi")]
+
+mod common;
+
+use common::{Ranks, check_set, fail, json, published, run, shared_data, succeed};
+use jostle::Aabb;
+use jostle_scenes::{Scene, read_pairs, write_boxes};
+
+const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
+
+#[test]
+fn every_published_set_has_its_pairs_and_events() {
+    let Some(folder) = shared_data() else { return };
+    for (name, frames) in published(&folder) {
+        for ranks in RANKS {
+            // Every set with one and four ranks, the one with most frames with all.
+            if matches!(ranks, 1 | 4) || frames.len() > 10 {
+                check_set(Ranks::Mpi(ranks), &folder, &name, &frames, &[]);
+            }
+        }
+        if frames.len() > 1 {
+            let more = ["--cut-every-frame", "--algorithm", "grid-sweep", "--threads", "2"];
+            check_set(Ranks::Mpi(3), &folder, &name, &frames, &more);
+        }
+    }
+}
+
+#[test]
+fn every_scene_gives_the_events_of_one_process() {
+    let mut args = vec!["verify", "--n", "1200", "--frames", "4"];
+    for info in Scene::list() {
+        args.extend(["--scene", info.name]);
+    }
+    for ranks in RANKS {
+        let said = succeed(Ranks::Mpi(ranks), &args);
+        assert_eq!(said.matches("equal").count(), 2 * Scene::list().len(), "{said}");
+    }
+}
+
+#[test]
+fn random_histories_give_the_events_of_one_process() {
+    for ranks in RANKS {
+        let said = succeed(Ranks::Mpi(ranks), &["verify", "--histories", "8", "--seed", "100"]);
+        assert!(said.contains("8 histories"), "{said}");
+    }
+}
+
+#[test]
+fn all_ranks_write_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("b.npy"), folder.path().join("p.npy"));
+    let scene = Scene::new("uniform", 3000, 7, &[("density", 0.35)]).unwrap();
+    write_boxes(&path, scene.boxes()).unwrap();
+    let args = ["pairs", path.to_str().unwrap(), "-o", out.to_str().unwrap()];
+    succeed(Ranks::Mpi(4), &args);
+    let expected: Vec<(u32, u32)> =
+        jostle::overlaps(scene.boxes()).unwrap().into_iter().map(Into::into).collect();
+    assert_eq!(read_pairs(&out).unwrap(), expected);
+}
+
+#[test]
+fn bad_input_ends_all_ranks_with_one_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.npy");
+    let mut boxes = vec![Aabb::default(); 100];
+    boxes[77].max[1] = f32::NAN;
+    write_boxes(&path, &boxes).unwrap();
+    let said = fail(Ranks::Mpi(4), 2, &["pairs", path.to_str().unwrap()]);
+    for word in ["rank 3", "row 77", "max y is NaN"] {
+        assert!(said.contains(word), "{said}");
+    }
+    write_boxes(&path, &[Aabb::default(); 1]).unwrap();
+    let lines = json(Ranks::Mpi(4), &["pairs", path.to_str().unwrap(), "--json"]);
+    assert_eq!((&lines[0]["boxes"], &lines[0]["pairs"]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn a_rank_that_dies_ends_the_job_with_a_message() {
+    let output = run(Ranks::Mpi(3), &["verify", "--histories", "1", "--die-on-rank", "1"]);
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("rank 1 panicked; the job ends"), "{said}");
+}
+
+#[test]
+fn real_ranks_count_what_virtual_ones_do() {
+    let args = [
+        "bench",
+        "--n",
+        "20000",
+        "--frames",
+        "3",
+        "--param",
+        "density=0.35",
+        "--against",
+        "1",
+        "--json",
+    ];
+    for ranks in [2, 4, 16] {
+        let real = &json(Ranks::Mpi(ranks), &args)[0];
+        let simulated = &json(Ranks::Virtual(ranks), &args)[0];
+        for key in [
+            "pairs",
+            "tests",
+            "single_tests",
+            "ghost_share",
+            "bytes_per_moving_box",
+            "messages_per_rank",
+            "most_messages",
+            "collectives",
+            "collective_bytes",
+            "imbalance",
+            "migrated",
+            "cuts",
+        ] {
+            assert_eq!(real[key], simulated[key], "{key} on {ranks} ranks");
+        }
+    }
+}
