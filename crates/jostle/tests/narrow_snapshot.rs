@@ -14,7 +14,7 @@ fn bits(shape: &Shape) -> String {
 #[test]
 fn every_shape_comes_back_with_the_same_bits() {
     let points: Vec<DVec3> = (0..60)
-        .map(|k| f64::from(k))
+        .map(f64::from)
         .map(|k| DVec3::new((k * 0.7).sin(), (k * 1.3).cos(), (k * 0.21).sin() * 0.1))
         .chain((0..27).map(|k| DVec3::new((k % 3).into(), (k / 3 % 3).into(), (k / 9).into())))
         .collect();

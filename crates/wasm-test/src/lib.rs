@@ -1,7 +1,7 @@
 //! The library on `wasm32-unknown-unknown`, to be called from JavaScript: `run.mjs` plays the
 //! golden scenes with every algorithm and compares the pairs with `testdata/pair_hashes.txt`.
 //!
-//! Names go in and pairs come out through [`Exchange`], one buffer for each direction.
+//! Names go in and pairs come out through `Exchange`, one buffer for each direction.
 
 use std::sync::Mutex;
 

@@ -63,7 +63,7 @@ impl GpuSweep {
         let sizes = self.sizes();
         if sizes.events > 0 {
             // The pairs stay on the device no more: all room is for entries and one list.
-            let entries = u32::MAX.min(sizes.slots.saturating_mul(33));
+            let entries = sizes.slots.saturating_mul(33);
             let fitting = self.within_budget(Sizes { entries, ..sizes })?;
             let keeps = self.memory().keeps_boxes(&fitting);
             self.resize(fitting)?;

@@ -8,26 +8,26 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 /// A query with its expected answer.
-pub struct Case {
+pub(crate) struct Case {
     pub name: String,
     pub a: (Shape, Pose),
     pub b: (Shape, Pose),
     pub expected: Value,
 }
 
-pub fn number(value: &Value) -> f64 {
+pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-pub fn vector(value: &Value) -> DVec3 {
+pub(crate) fn vector(value: &Value) -> DVec3 {
     DVec3::new(number(&value[0]), number(&value[1]), number(&value[2]))
 }
 
-pub fn points(value: &Value) -> Vec<DVec3> {
+pub(crate) fn points(value: &Value) -> Vec<DVec3> {
     value.as_array().expect("points").iter().map(vector).collect()
 }
 
-pub fn shape(value: &Value) -> Shape {
+pub(crate) fn shape(value: &Value) -> Shape {
     let (kind, size) = value.as_object().and_then(|o| o.iter().next()).expect("one kind of shape");
     let height = || number(&size["half_height"]);
     let radius = || number(&size["radius"]);
@@ -49,25 +49,25 @@ pub fn shape(value: &Value) -> Shape {
     .expect("a legal shape")
 }
 
-pub fn placed(value: &Value) -> (Shape, Pose) {
+pub(crate) fn placed(value: &Value) -> (Shape, Pose) {
     let r = &value["rotation"];
     let rotation = DQuat::from_xyzw(number(&r[0]), number(&r[1]), number(&r[2]), number(&r[3]));
     let pose = Pose::new(rotation, vector(&value["translation"])).expect("a legal pose");
     (shape(&value["shape"]), pose)
 }
 
-pub fn lines(text: &str) -> impl Iterator<Item = Value> + '_ {
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.lines().filter(|l| !l.trim().is_empty()).map(|l| serde_json::from_str(l).expect("JSON"))
 }
 
 /// The folder of shared data, if it is there.
-pub fn data_folder() -> Option<PathBuf> {
+pub(crate) fn data_folder() -> Option<PathBuf> {
     let folder = std::env::var_os("JOSTLE_DATA")
         .map(PathBuf::from)
         .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
     folder.is_dir().then_some(folder)
 }
 
-pub fn is_polyhedral(pair: &Case) -> bool {
+pub(crate) fn is_polyhedral(pair: &Case) -> bool {
     pair.a.0.is_polyhedral() && pair.b.0.is_polyhedral()
 }

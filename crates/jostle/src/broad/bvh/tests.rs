@@ -5,7 +5,7 @@ use crate::{Aabb, Algorithm, BoxId, Detector, Filter};
 pub(crate) struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -13,20 +13,20 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    pub fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    pub fn unit(&mut self) -> f32 {
+    pub(super) fn unit(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1u64 << 24) as f32
     }
 
-    pub fn chance(&mut self, share: f32) -> bool {
+    pub(super) fn chance(&mut self, share: f32) -> bool {
         self.unit() < share
     }
 
     /// A box in a cube of some extent; a few are hostile.
-    pub fn aabb(&mut self, extent: f32) -> Aabb {
+    pub(super) fn aabb(&mut self, extent: f32) -> Aabb {
         let hostile = [f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN, 1e30, -1e-30, 0.0];
         let mut aabb = Aabb::default();
         let size = if self.chance(0.05) { extent } else { 2.0 };
@@ -43,7 +43,7 @@ impl Random {
         aabb
     }
 
-    pub fn filter(&mut self) -> Filter {
+    pub(super) fn filter(&mut self) -> Filter {
         let bits = |random: &mut Random| 1 << random.below(4);
         match self.below(5) {
             0 => Filter::ALL,
