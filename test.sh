@@ -124,6 +124,7 @@ portable_simd() {
 # The GPU's tests run on Mesa's software Vulkan: installed here if that is allowed.
 gpu() {
   if ! ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1; then
+    apt-get update -qq >/dev/null 2>&1
     apt-get install -y --no-install-recommends mesa-vulkan-drivers libvulkan1 >/dev/null 2>&1 || {
       echo "no software Vulkan; run: apt-get install mesa-vulkan-drivers libvulkan1" >&2
       return 1
