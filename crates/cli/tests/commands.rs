@@ -5,6 +5,7 @@ mod common;
 use common::{Bench, keys};
 use jostle::Algorithm;
 use jostle_cli::reproduce::EXPERIMENTS;
+use jostle_cli::support::text::count_of;
 use jostle_scenes::Scene;
 
 #[test]
@@ -215,6 +216,7 @@ fn an_interrupted_scene_keeps_what_is_finished() {
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     assert!(stderr.starts_with("stopped: s.npy: ") && stderr.contains("of 1000000"), "{stderr}");
     let reader = jostle_scenes::FrameReader::open(bench.path("s.npy")).unwrap();
-    assert!(stderr.contains(&format!("s.npy: {} frames", reader.frames())), "{stderr}");
+    let written = count_of(reader.frames() as u64, "frame", "frames");
+    assert!(stderr.contains(&format!("s.npy: {written} of")), "{stderr}");
     assert_eq!(bench.files(), ["s.npy"]);
 }
