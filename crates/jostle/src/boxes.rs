@@ -479,6 +479,13 @@ impl Boxes {
         self.state.get(slot.index()).is_some_and(|&state| state != FREE)
     }
 
+    /// The id of the box in a slot, or of the last one that was.
+    #[cfg(feature = "serde")]
+    pub(crate) fn last_id(&self, slot: Slot) -> BoxId {
+        let next = self.generations[slot.index()];
+        BoxId::new(slot, if self.is_live(slot) { next } else { next.wrapping_sub(1) })
+    }
+
     fn note_move(&mut self, slot: Slot) {
         if self.state[slot.index()] == KEPT {
             self.state[slot.index()] = MOVED;

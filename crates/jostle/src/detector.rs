@@ -278,6 +278,12 @@ impl Detector {
         self.stepper.set_pair_limit(limit);
     }
 
+    /// How many pairs may overlap before [`Detector::step`] refuses.
+    #[cfg(feature = "serde")]
+    pub(crate) fn pair_limit(&self) -> usize {
+        self.stepper.pair_limit()
+    }
+
     /// Number of threads the algorithm may use.
     pub fn threads(&self) -> usize {
         self.stepper.workers().count()

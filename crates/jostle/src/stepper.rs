@@ -116,6 +116,12 @@ impl Stepper {
         self.found.set_limit(limit);
     }
 
+    /// How many pairs may overlap before [`Stepper::step`] refuses.
+    #[cfg(feature = "serde")]
+    pub(crate) fn pair_limit(&self) -> usize {
+        self.found.limit()
+    }
+
     /// The workers that the broad phase runs on.
     pub fn workers(&self) -> &Workers {
         &self.workers

@@ -18,6 +18,8 @@ mod rollback;
 mod stack;
 #[path = "../examples/threads.rs"]
 mod threads;
+#[path = "../examples/volumes.rs"]
+mod volumes;
 
 #[test]
 fn pairs_runs() {
@@ -62,6 +64,11 @@ fn threads_runs() {
 #[test]
 fn rollback_runs() {
     rollback::main().unwrap();
+}
+
+#[test]
+fn volumes_runs() {
+    volumes::main().unwrap();
 }
 
 /// A file that is added to the examples must be added here too.

@@ -18,6 +18,8 @@ pub(crate) fn touch_tolerance(size: f64) -> f64 {
 
 /// How two shapes lie to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Status {
     /// Apart by more than the tolerance: the distance is positive, the depth zero.
     Separated,
@@ -53,6 +55,8 @@ impl Status {
 
 /// How an answer came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Ending {
     /// A closed form: exact up to rounding.
     Closed,

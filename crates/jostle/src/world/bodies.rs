@@ -6,7 +6,7 @@ use super::id::{BodyId, BodyPair};
 use super::sweep::Sweep;
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
-use crate::id::BoxId;
+use crate::id::{BoxId, Slot};
 use crate::narrow::Placed;
 use crate::pair::Pair;
 use crate::par::Workers;
@@ -27,8 +27,9 @@ pub(super) struct Bodies {
     pub active: Vec<bool>,
     /// Who is, or was last, in a slot: ended pairs still name bodies that are gone.
     pub ids: Vec<BodyId>,
-    /// The bodies marked active, each once.
-    listed: Vec<BodyId>,
+    /// The slots marked active, each once. Slots and not ids: a slot that is reused before its mark
+    /// is gone must be listed for the new body.
+    listed: Vec<Slot>,
     /// Where boxes are measured from.
     frame: Frame,
     /// The frame has changed: all boxes are computed again.
@@ -78,6 +79,50 @@ impl Bodies {
         self.frame = frame;
     }
 
+    /// Returns true if the frame has changed since the last step.
+    #[cfg(feature = "serde")]
+    pub(crate) fn renews_all(&self) -> bool {
+        self.all
+    }
+
+    /// As many empty slots as there are boxes, to be filled by [`Bodies::restore`].
+    #[cfg(feature = "serde")]
+    pub(crate) fn restored(boxes: &Boxes, frame: Frame, all: bool) -> Bodies {
+        let slots = boxes.slots();
+        let id = |slot| BodyId::new(boxes.last_id(Slot::new(slot as u32)));
+        let inserted = boxes.changes().inserted().iter();
+        Bodies {
+            shapes: vec![NOTHING; slots],
+            poses: vec![Pose::IDENTITY; slots],
+            starts: vec![Pose::IDENTITY; slots],
+            active: vec![false; slots],
+            ids: (0..slots).map(id).collect(),
+            frame,
+            all,
+            coarse: inserted.filter(|slot| boxes.aabbs()[slot.index()].is_coarse()).count(),
+            ..Bodies::default()
+        }
+    }
+
+    /// Fills a slot. A body counts as moved if it says so, or if its box is not what an unmoved
+    /// body has.
+    #[cfg(feature = "serde")]
+    pub(crate) fn restore(
+        &mut self,
+        boxes: &Boxes,
+        slot: Slot,
+        (shape, pose): (Shape, Pose),
+        start: Pose,
+        moved: bool,
+    ) {
+        let k = slot.index();
+        (self.shapes[k], self.poses[k], self.starts[k]) = (shape, pose, start);
+        let fits = || self.all || boxes.aabbs()[k].same(&self.renewed_box(k, false));
+        if moved || start != pose || !fits() {
+            self.mark(self.ids[k]);
+        }
+    }
+
     pub(crate) fn pair(&self, pair: Pair) -> BodyPair {
         BodyPair::new(self.ids[pair.a().index()], self.ids[pair.b().index()])
     }
@@ -106,7 +151,7 @@ impl Bodies {
 
     fn mark(&mut self, id: BodyId) {
         if !std::mem::replace(&mut self.active[id.index()], true) {
-            self.listed.push(id);
+            self.listed.push(id.slot());
         }
     }
 
@@ -133,7 +178,7 @@ impl Bodies {
         if self.all {
             moved.extend(boxes.ids());
         } else {
-            let listed = self.listed.iter().map(|id| id.box_id());
+            let listed = self.listed.iter().map(|slot| self.ids[slot.index()].box_id());
             moved.extend(listed.filter(|&id| boxes.contains(id)));
         }
         renewed.resize(moved.len(), Aabb::default());
@@ -162,8 +207,8 @@ impl Bodies {
     pub(crate) fn end_step(&mut self, continuous: bool) {
         (self.all, self.coarse) = (false, 0);
         let (poses, starts, active) = (&self.poses, &mut self.starts, &mut self.active);
-        self.listed.retain(|id| {
-            let slot = id.index();
+        self.listed.retain(|slot| {
+            let slot = slot.index();
             let swept = std::mem::replace(&mut starts[slot], poses[slot]) != poses[slot];
             active[slot] = continuous && swept;
             active[slot]

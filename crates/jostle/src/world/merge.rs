@@ -24,6 +24,12 @@ impl Touches {
         Step { touches: &now.touches, began, ended, points: &now.points }
     }
 
+    /// What a step has left.
+    #[cfg(feature = "serde")]
+    pub(crate) fn restored(now: TouchList, began: Vec<BodyPair>, ended: Vec<BodyPair>) -> Touches {
+        Touches { now, began, ended, ..Touches::default() }
+    }
+
     /// Begins a step.
     pub(crate) fn begin(&mut self) {
         std::mem::swap(&mut self.now, &mut self.last);

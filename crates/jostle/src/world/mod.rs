@@ -34,6 +34,7 @@
 //! | `pair_test.rs` | the narrow phase on one pair |
 //! | `schedule.rs`, `results.rs` | which worker tests which pair, and what each finds |
 //! | `merge.rs`, `touch.rs`, `stats.rs` | what comes out, in the order of pairs |
+//! | `snapshot.rs` | a world as data, and back (`serde`) |
 
 mod bodies;
 mod body;
@@ -45,6 +46,8 @@ mod pair_test;
 mod pairs;
 mod results;
 mod schedule;
+#[cfg(feature = "serde")]
+mod snapshot;
 mod stats;
 mod sweep;
 mod touch;
@@ -55,6 +58,8 @@ pub use id::{BodyId, BodyPair};
 pub use pair_test::Detail;
 pub use results::WorkerStats;
 pub use schedule::Schedule;
+#[cfg(feature = "serde")]
+pub use snapshot::WorldSnapshot;
 pub use stats::WorldStats;
 pub use touch::{Step, Touch};
 

@@ -11,6 +11,8 @@ use crate::shape::Shape;
 /// What is found out about pairs that touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Detail {
     /// Depth, normal and a point on either body.
     #[default]

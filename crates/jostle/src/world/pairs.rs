@@ -56,6 +56,23 @@ impl PairStates {
         (self.states, self.next) = (next, old);
     }
 
+    /// Empties the memories of all pairs. They are replaced rather than cleared, so that nothing of
+    /// them is left.
+    #[cfg(feature = "serde")]
+    pub(crate) fn forget_memories(&mut self) {
+        self.spare.clear();
+        let caches = self.states.iter_mut().filter_map(|state| state.cache.as_deref_mut());
+        caches.for_each(|cache| *cache = PairCache::new());
+    }
+
+    /// Appends a pair as a step has left it, without memory.
+    #[cfg(feature = "serde")]
+    pub(crate) fn restore(&mut self, pair: Pair, shapes: &[Shape], touch: u32, rests: bool) {
+        let index = self.states.len() as u32;
+        let state = self.begin(pair, shapes);
+        self.states.push(PairState { index, touch, rests, fresh: false, ..state });
+    }
+
     fn retire(&mut self, gone: PairState, ended: &mut impl FnMut(Pair)) {
         if gone.touch != NONE {
             ended(gone.pair);

@@ -43,6 +43,8 @@ use crate::shape::Shape;
 /// How pairs are scheduled on workers. The answers do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Schedule {
     /// A contiguous block of the pairs each.
     Blocks,

@@ -7,7 +7,10 @@
 //! | [`Obb`] | 15 | up to 15 axes | boxes and flat things at any angle |
 //! | [`Kdop`] | 14, 18 or 26 | that many comparisons | anything whose pose changes seldom |
 //!
-//! The broad phase's own volume is the axis-aligned box, [`Aabb`](crate::Aabb). All volumes are
+//! This is a toolbox for structures of the caller's, such as culling, levels of detail or
+//! hierarchies over parts of a mesh; `examples/volumes.rs` shows how they differ. No pipeline of
+//! the library uses it: the narrow phase works on the shapes, and the broad phase's volume is
+//! the axis-aligned box, [`Aabb`](crate::Aabb). All volumes are
 //! closed, hold their contents in spite of rounding (they are grown by `SLACK` of the size and
 //! distance from the origin), and answer "overlap" in doubt. A half-space has no finite volume:
 //! its volumes are infinite and overlap everything.
