@@ -84,34 +84,52 @@ const HEADER: f64 = 20.0;
 impl Model {
     /// What a step of boxes that migrate costs.
     ///
-    /// With g regions along an axis, g - 1 cuts cross the world of side W, and a box one wide lies
-    /// across a cut with chance 1 / W. So a box reaches 1 + (g - 1) / W regions along each axis;
-    /// their product less one is the share of ghosts, and each is sent the new bounds. A face
-    /// crosses a cut with chance (g - 1) v / W, v being the mean way: half of the crossings of the
-    /// upper face make the box enter a region, half make it leave one; of those of the lower face
-    /// all hand the box over, and half enter a region. In a grid of regions ghosts go to the seven
-    /// neighbours above, and boxes are handed to the three below.
+    /// Halving along each axis in turn gives g regions along an axis, so g - 1 cuts cross the world
+    /// of side W, and a box one wide lies across a cut with chance 1 / W: it reaches
+    /// 1 + (g - 1) / W regions along that axis. The product over the axes less one is the share of
+    /// ghosts, and each is sent the new bounds. A face crosses a cut with chance (g - 1) v / W, v
+    /// being the mean motion: half of the crossings of the upper face make the box enter a region,
+    /// half make it leave one; of those of the lower face all hand the box over, and half enter a
+    /// region. In a grid of regions ghosts go to the seven neighbours above, and boxes are handed
+    /// to the three below; regions at the end of the world have fewer.
     pub fn step(&self) -> StepCount {
-        let (g, side) = ((self.ranks as f64).cbrt(), self.world.side());
-        let reach = 1.0 + (g - 1.0) / side;
-        let ghosts = reach.powi(3) - 1.0;
-        let crossings = 3.0 * (g - 1.0) * (self.world.speed / 2.0) / side;
+        let (side, boxes) = (self.world.side(), self.world.boxes as f64);
+        let cuts = self.regions().map(|along| along - 1.0);
+        let ghosts = cuts.iter().map(|cuts| 1.0 + cuts / side).product::<f64>() - 1.0;
+        let crossings = cuts.iter().sum::<f64>() * (self.world.speed / 2.0) / side;
         let upper = (ENTERED + LEFT) / 2.0;
         let lower = TAKEN + ENTERED / 2.0;
-        let inner = (g - 1.0) / g;
-        let messages = (1.0 + inner).powi(3) - 1.0 + 3.0 * inner;
-        let headers = HEADER * messages * self.ranks as f64 / self.world.boxes as f64;
+        let inner = cuts.map(|cuts| cuts / (cuts + 1.0));
+        let above = inner.iter().map(|inner| 1.0 + inner).product::<f64>() - 1.0;
+        let messages = above + inner.iter().sum::<f64>();
+        let headers = HEADER * messages * self.ranks as f64 / boxes;
         let bytes_per_box = CHANGED * ghosts + crossings * (upper + lower) + headers;
-        let per_rank = self.world.boxes as f64 / self.ranks as f64;
+        let per_rank = boxes / self.ranks as f64;
         StepCount {
             ranks: self.ranks,
             ghosts,
             bytes_per_box,
             messages,
-            most_messages: if g > 2.0 { 10.0 } else { messages },
+            most_messages: cuts.iter().map(|cuts| 1.0 + cuts.min(1.0)).product::<f64>() - 1.0
+                + cuts.iter().map(|cuts| (cuts - 1.0).clamp(0.0, 1.0)).sum::<f64>(),
             imbalance: 1.0,
             most_bytes: bytes_per_box * per_rank,
         }
+    }
+
+    /// Regions along each axis, if space is halved along each in turn.
+    fn regions(&self) -> [f64; 3] {
+        let mut along = [1.0; 3];
+        let mut left = self.ranks as f64;
+        for axis in (0..3).cycle() {
+            if left <= 1.0 {
+                break;
+            }
+            let parts = left.min(2.0);
+            along[axis] *= parts;
+            left /= parts;
+        }
+        along
     }
 }
 
@@ -242,7 +260,7 @@ mod tests {
 
     #[test]
     fn the_formula_agrees_with_the_count() {
-        for ranks in [8, 64] {
+        for ranks in [2, 4, 8, 16, 64] {
             let world = UniformWorld { boxes: 100_000, density: 0.35, speed: 0.2 };
             let counted = count_step(world, ranks, 2);
             let model = Model { world, ranks }.step();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use jostle::{Aabb, Detector, Filter, Workers};
-use jostle_mpi::{Communicator, DistributedDetector, GlobalId, Options, Reduction};
+use jostle_mpi::{Communicator, DistributedDetector, GlobalId, Options, Reduction, UniformWorld};
 use jostle_scenes::SceneSpec;
 
 use super::Failure;
@@ -46,6 +46,29 @@ impl Frames {
             scene.advance();
         }
         Ok(Frames { name: spec.name, boxes, filters })
+    }
+
+    /// The uniform world with as many boxes, of the mean width and the mean motion, for the cost
+    /// model.
+    pub(crate) fn as_uniform(&self) -> UniformWorld {
+        let (before, after) = (&self.boxes[WARM_UP - 1], &self.boxes[WARM_UP]);
+        let n = after.len().max(1) as f64;
+        let (mut width, mut motion, mut volume) = (0.0, 0.0, 1.0);
+        for axis in 0..3 {
+            let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
+            for (old, new) in before.iter().zip(after) {
+                width += f64::from(new.extent(axis)) / n / 3.0;
+                motion += f64::from((new.min[axis] - old.min[axis]).abs()) / n / 3.0;
+                (low, high) = (low.min(new.min[axis]), high.max(new.max[axis]));
+            }
+            volume *= f64::from(high - low);
+        }
+        // Up to twice the mean along an axis is as much motion as the mean.
+        UniformWorld {
+            boxes: after.len() as u64,
+            density: n * width.powi(3) / volume,
+            speed: 2.0 * motion / width,
+        }
     }
 }
 

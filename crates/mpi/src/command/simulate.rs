@@ -2,7 +2,7 @@
 
 use clap::Args;
 use jostle::Algorithm;
-use jostle_mpi::{Options, run_virtual};
+use jostle_mpi::{Model, Options, run_virtual};
 
 use super::Failure;
 use super::bench::Owner;
@@ -42,10 +42,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         return Err(Failure::input("give at least one rank"));
     }
     println!(
-        "| scene | boxes | ranks | ghosts | bytes a moving box | messages a rank | most | \
-         imbalance by tests | tests over one process | migrated a step |"
+        "| scene | boxes | ranks | ghosts | model | bytes a moving box | model | messages a rank \
+         | model | most | imbalance by tests | tests over one process | migrated a step |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for scene in &args.scene {
         let frames = Frames::new(scene, args.n, args.seed, &args.param, args.frames)?;
         for &ranks in &args.ranks {
@@ -58,13 +58,18 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
                 measure(comm, &frames, options, 1)
             });
             let sum = done.into_iter().next().expect("there is a rank 0")?;
+            let model = Model { world: frames.as_uniform(), ranks }.step();
             println!(
-                "| {} | {} | {ranks} | {:.2} % | {:.2} | {:.1} | {} | {:.3} | {:.3} | {:.0} |",
+                "| {} | {} | {ranks} | {:.2} % | {:.2} % | {:.2} | {:.2} | {:.1} | {:.1} | {} | \
+                 {:.3} | {:.3} | {:.0} |",
                 frames.name,
                 args.n,
                 sum.ghost_share() * 100.0,
+                model.ghosts * 100.0,
                 sum.bytes_per_moving_box(),
+                model.bytes_per_box,
                 sum.messages_per_rank(),
+                model.messages,
                 sum.most_messages,
                 median(&sum.imbalance),
                 sum.tests_ratio().unwrap_or(f64::NAN),

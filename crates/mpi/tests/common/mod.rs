@@ -11,7 +11,7 @@ use jostle_scenes::FrameReader;
 use serde_json::Value;
 
 /// A collective that hangs must not hang the tests.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Where ranks run.
 #[derive(Clone, Copy, Debug)]
