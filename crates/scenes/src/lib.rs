@@ -2,7 +2,8 @@
 //!
 //! [`Scene`] makes worlds of boxes that are the same bytes on every machine: own random
 //! generator, only operations whose every bit IEEE 754 fixes, one thread. [`FrameReader`] and
-//! [`FrameWriter`] read and write sequences of frames, one frame at a time.
+//! [`FrameWriter`] read and write sequences of frames, one frame at a time (feature `files`, on by
+//! default).
 //! [`PairScene`] makes pairs of shapes for the narrow phase.
 //!
 //! ```
@@ -19,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+#[cfg(feature = "files")]
 mod io;
 mod math;
 mod measure;
@@ -28,6 +30,7 @@ mod scene;
 mod shape_pairs;
 
 pub use catalog::{ParamInfo, SceneError, SceneInfo};
+#[cfg(feature = "files")]
 pub use io::{
     FileError, FileFault, FrameReader, FrameWriter, Invalid, OutputFile, PairWriter, SkippedRow,
     read_boxes, read_pairs, write_boxes, write_pairs,
@@ -38,6 +41,6 @@ pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};
 pub use shape_pairs::{PairScene, Placing, ShapeKind, ShapePair};
 
 /// The README's example is compiled and run as a test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "files"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
