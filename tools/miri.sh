@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Looks for undefined behaviour with Miri, an interpreter: in the kernels of `simd/` at every level
 # that it knows, in the structures of `ds/`, and in a short history with every algorithm.
-# Takes some minutes; not part of test.sh, because it needs a nightly toolchain:
+# Takes about twenty minutes on one core; not part of test.sh, because it needs a nightly toolchain:
 #
 #   rustup component add miri rust-src --toolchain nightly
 #   tools/miri.sh
@@ -10,15 +10,27 @@ cd "$(dirname "$0")/.."
 
 # Miri says that a processor has what the code is compiled for.
 avx2=+ssse3,+sse4.1,+popcnt,+avx2,+bmi1,+bmi2,+lzcnt
+export RUSTFLAGS="-C target-feature=$avx2"
 export MIRIFLAGS="${MIRIFLAGS:-} -Zmiri-disable-isolation"
 export PROPTEST_CASES="${PROPTEST_CASES:-4}"
 
-run() { cargo +nightly miri test --locked -p jostle --no-default-features "$@"; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+summary=
 
-echo "=== kernels and structures, portable code"
-run --lib -- --skip one_long_row simd:: ds::pair_sort ds::regions ds::succ_tree \
-  ds::radix_sort::tests::agrees ds::radix_sort::tests::ordered
-echo "=== kernels, portable code, SSE4 and AVX2"
-RUSTFLAGS="-C target-feature=$avx2" run --lib -- simd::
-echo "=== a short history with every algorithm, AVX2"
-RUSTFLAGS="-C target-feature=$avx2" run --test small_histories
+run() {
+  local name=$1
+  shift
+  echo "=== $name"
+  SECONDS=0
+  cargo +nightly miri test --locked -p jostle --no-default-features "$@" 2>&1 | tee "$log"
+  [ "${PIPESTATUS[0]}" = 0 ] || { echo "Miri: $name FAILED"; exit 1; }
+  summary+="  $name: $(grep -o '[0-9]* passed' "$log") in $SECONDS s"$'\n'
+}
+
+run "kernels at every level" --lib -- simd:: -Zunstable-options --report-time
+run "data structures" --lib -- ds::pair_sort ds::radix_sort ds::regions ds::succ_tree -Zunstable-options --report-time
+run "histories with AVX2" --test small_histories
+JOSTLE_SIMD=portable run "histories with portable code" --test small_histories
+echo "Miri found nothing:"
+printf %s "$summary"

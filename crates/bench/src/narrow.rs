@@ -86,7 +86,7 @@ fn rival_shape(shape: &Shape) -> Box<dyn parry::Shape> {
     let vector = |v: glam::DVec3| Vector::new(v.x, v.y, v.z);
     match shape {
         Shape::Sphere { radius } => Box::new(parry::Ball::new(*radius)),
-        Shape::Box { half_extents } => Box::new(parry::Cuboid::new(vector(*half_extents))),
+        Shape::Cuboid { half_extents } => Box::new(parry::Cuboid::new(vector(*half_extents))),
         Shape::Capsule { radius, half_height } => {
             Box::new(parry::Capsule::new_y(*half_height, *radius))
         }

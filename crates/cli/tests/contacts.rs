@@ -134,6 +134,7 @@ fn bad_lines_are_named_and_the_rest_is_answered() {
         (shaped(json!({"spere": {"radius": 1}})), "did you mean sphere?"),
         (shaped(json!({"box": {"half_extents": [1, 2]}})), "half_extents has 2 numbers; give 3"),
         (shaped(json!({"box": {"half_extents": [1, -2, 1]}})), "half_extents y = -2"),
+        (shaped(json!({"cuboid": {"half_extents": [1, -2, 1]}})), "half_extents y = -2"),
         (shaped(json!({"hull": {"points": []}})), "a.shape.hull: no points"),
         (shaped(json!({"hull": {"points": [[0, 0, 0], [1, 1, null]]}})), "points[1][2] is null"),
         (shaped(json!({"triangle": {"points": [[0, 0, 0]]}})), "has 1 points; give 3"),

@@ -74,8 +74,27 @@ impl From<InvalidBox> for BoxError {
     }
 }
 
-/// Why a step, or a search for pairs, could not be done. Nothing is lost: the boxes, the pairs
-/// and the pending changes are as before, so the step can be taken again.
+/// Whatever can go wrong in this library: the one error that `?` turns all others into.
+///
+/// After a refused step nothing is lost: the boxes, the pairs and the pending changes are as
+/// before, so the step can be taken again.
+///
+/// ```
+/// use jostle::shape::{Pose, Shape};
+/// use jostle::{Body, Error, World};
+///
+/// fn touches(radius: f64, apart: f64) -> Result<usize, Error> {
+///     let mut world = World::default();
+///     for x in [0.0, apart] {
+///         world.insert(Body::new(Shape::sphere(radius)?, Pose::at([x, 0.0, 0.0])?))?;
+///     }
+///     Ok(world.step()?.touches.len())
+/// }
+///
+/// assert_eq!(touches(1.0, 1.5), Ok(1));
+/// assert!(matches!(touches(-1.0, 1.5), Err(Error::Shape(_))));
+/// assert!(matches!(touches(1.0, f64::NAN), Err(Error::Pose(_))));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {

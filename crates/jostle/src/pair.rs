@@ -8,6 +8,19 @@ use crate::id::Slot;
 
 /// Two different boxes by their slots, the smaller one first. Pairs order by first slot, then by
 /// second. [`Boxes::id_at`](crate::Boxes::id_at) gives the id of the box in a slot.
+///
+/// ```
+/// use jostle::{Aabb, Detector, Filter, Pair};
+///
+/// let mut detector = Detector::default();
+/// let bird = detector.insert(Aabb::default(), Filter::ALL)?;
+/// let wire = detector.insert(Aabb::default(), Filter::ALL)?;
+/// let pair = detector.step()?.began[0];
+/// assert_eq!(pair, Pair::new(wire, bird)); // in any order
+/// let partner = pair.other(bird).expect("one of the two");
+/// assert_eq!(detector.boxes().id_at(partner), Some(wire));
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "Foreign", into = "(u32, u32)"))]

@@ -136,7 +136,7 @@ fn half_spaces_against_each_other() {
 fn hand_made_shapes_with_nan_never_hang() {
     let broken = [
         Shape::Sphere { radius: f64::NAN },
-        Shape::Box { half_extents: DVec3::new(1.0, f64::NAN, f64::INFINITY) },
+        Shape::Cuboid { half_extents: DVec3::new(1.0, f64::NAN, f64::INFINITY) },
         Shape::Capsule { radius: f64::INFINITY, half_height: f64::NAN },
         Shape::Cylinder { radius: f64::NAN, half_height: 1.0 },
         Shape::Cone { radius: -1.0, half_height: f64::INFINITY },

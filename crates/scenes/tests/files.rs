@@ -229,6 +229,7 @@ fn wrong_npy_files_are_explained() {
     for (bytes, wants) in [
         (vec![], &["empty"][..]),
         (b"hello world, no npy".to_vec(), &["\\x93NUMPY"]),
+        (b"\x93NUMPY".to_vec(), &["the header is cut off"]),
         (npy(&good, &row[..23]), &["cut off"]),
         (npy(&good, &[0; 30]), &["6 more"]),
         (npy(&header("'<c8'", "False", "(1, 6)"), &[0; 48]), &["<c8", "float32"]),

@@ -22,9 +22,10 @@ use query::Query;
 const ABOUT: &str = r#"A query is one object on one line:
   {"id": 7, "a": {"shape": {"sphere": {"radius": 1}}, "translation": [0, 0, 0],
    "rotation": [0, 0, 0, 1]}, "b": {…}}
-Shapes: sphere {radius}, box {half_extents}, capsule, cylinder and cone {radius, half_height} (along
-y, centred; a capsule's half_height is half its segment, a cone's apex is at +y), ellipsoid {radii},
-triangle {points}, hull {points}, half_space {normal, offset} (all p with normal·p <= offset).
+Shapes: sphere {radius}, cuboid or box {half_extents}, capsule, cylinder and cone {radius,
+half_height} (along y, centred; a capsule's half_height is half its segment, a cone's apex is at
++y), ellipsoid {radii}, triangle {points}, hull {points}, half_space {normal, offset} (all p with
+normal·p <= offset).
 A rotation is a unit quaternion x, y, z, w. Translation and rotation may be left out.
 
 The answer, one object a line in the order of the queries:

@@ -8,8 +8,17 @@ use serde_json::{Map, Value};
 use crate::support::names::{any_of, similar};
 
 /// The kinds of shapes that can be read.
-const KINDS: [&str; 9] =
-    ["sphere", "box", "capsule", "cylinder", "cone", "ellipsoid", "triangle", "hull", "half_space"];
+const KINDS: [&str; 9] = [
+    "sphere",
+    "cuboid",
+    "capsule",
+    "cylinder",
+    "cone",
+    "ellipsoid",
+    "triangle",
+    "hull",
+    "half_space",
+];
 
 /// Characters shown of a line that is not JSON, and of a value that is not what it should be.
 const SHOWN: usize = 24;
@@ -171,18 +180,23 @@ fn shape(value: &Value) -> Result<Shape, String> {
 }
 
 fn sized(kind: &str, sizes: &Value) -> Result<Shape, String> {
+    // The name in files that came before the library's.
+    let kind = if kind == "box" { "cuboid" } else { kind };
     if kind == "mesh" {
         return Err(" is not supported yet; give its convex parts as hulls".into());
     }
     if !KINDS.contains(&kind) {
-        let meant = any_of(&similar(kind, KINDS.into_iter()));
-        return Err(format!(" is no shape; did you mean {meant}? There are {}", KINDS.join(", ")));
+        let meant = match any_of(&similar(kind, KINDS.into_iter())).as_str() {
+            "" => String::new(),
+            meant => format!("did you mean {meant}? "),
+        };
+        return Err(format!(" is no shape; {meant}There are {}", KINDS.join(", ")));
     }
     let sizes = object(sizes)?;
     known_only(sizes, fields(kind))?;
     let made = match kind {
         "sphere" => Shape::sphere(part(sizes, "radius", number)?),
-        "box" => Shape::cuboid(part(sizes, "half_extents", vector)?),
+        "cuboid" => Shape::cuboid(part(sizes, "half_extents", vector)?),
         "capsule" | "cylinder" | "cone" => round(kind, sizes)?,
         "ellipsoid" => Shape::ellipsoid(part(sizes, "radii", vector)?),
         "triangle" => Shape::triangle(part(sizes, "points", triangle)?),
@@ -196,7 +210,7 @@ fn sized(kind: &str, sizes: &Value) -> Result<Shape, String> {
 fn fields(kind: &str) -> &'static [&'static str] {
     match kind {
         "sphere" => &["radius"],
-        "box" => &["half_extents"],
+        "cuboid" => &["half_extents"],
         "ellipsoid" => &["radii"],
         "triangle" | "hull" => &["points"],
         "half_space" => &["normal", "offset"],

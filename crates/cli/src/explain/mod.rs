@@ -274,7 +274,7 @@ impl Told<'_> {
                  near the boxes"
             ));
         }
-        if self.motion.frames > 1 && unmarked > boxes / 2.0 {
+        if self.motion.frames > 1 && look.boxes > 0 && unmarked > boxes / 2.0 {
             let share = percent(unmarked);
             list.push(format!(
                 "{share} % of the boxes rest without being declared still: pairs among them are \

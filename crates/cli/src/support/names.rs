@@ -16,9 +16,11 @@ pub fn algorithm(name: &str) -> Result<Algorithm, String> {
 
 /// Says that a name is not known, what may be meant, and what there is.
 pub fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
-    let meant = any_of(&similar(name, names.clone()));
-    let all: Vec<&str> = names.collect();
-    format!("no {what} is called {name:?}; did you mean {meant}? There are: {}", all.join(", "))
+    let all = names.clone().collect::<Vec<&str>>().join(", ");
+    match any_of(&similar(name, names)).as_str() {
+        "" => format!("no {what} is called {name:?}; there are: {all}"),
+        meant => format!("no {what} is called {name:?}; did you mean {meant}? There are: {all}"),
+    }
 }
 
 /// An algorithm by name, or every one: `all`.
@@ -97,7 +99,7 @@ pub fn any_of(names: &[&str]) -> String {
 }
 
 /// The names that may be meant: those that begin with what was given or contain it as a whole
-/// word, or else the one with the fewest typing errors.
+/// word, or else the one with the fewest typing errors, if more is right than wrong.
 pub fn similar<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
     let given = name.to_lowercase();
     let part_of = |other: &&str| {
@@ -108,8 +110,9 @@ pub fn similar<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> 
     if !found.is_empty() && !given.is_empty() {
         return found;
     }
-    let nearest = names.min_by_key(|other| strsim::damerau_levenshtein(&given, other));
-    nearest.into_iter().collect()
+    let errors = |other: &str| strsim::damerau_levenshtein(&given, other);
+    let nearest = names.min_by_key(|other| errors(other));
+    nearest.into_iter().filter(|other| errors(other) * 2 < other.len()).collect()
 }
 
 #[cfg(test)]
@@ -134,7 +137,8 @@ mod tests {
         assert!(meant("grid").iter().all(|name| name.contains("grid")) && meant("grid").len() > 2);
         assert_eq!(meant("sort-swep"), ["sort-sweep"]);
         assert_eq!(meant("BVH"), ["bvh"]);
-        assert_eq!(meant("").len(), 1);
+        assert_eq!(meant("bhv"), ["bvh"]);
+        assert!(meant("").is_empty() && meant("foo").is_empty() && meant("quadtrees").len() < 2);
     }
 
     #[test]

@@ -22,6 +22,43 @@ pub enum Report {
 /// A broad phase can be shared between threads, and cloned: with a clone of the boxes it continues
 /// from the same state, which is what a rollback needs. `#[derive(Clone)]` on the implementing type
 /// is enough for that.
+///
+/// ```
+/// use jostle::{
+///     Aabb, Boxes, BroadPhase, Detector, Error, Filter, PairBuffer, Report, Stats, Workers,
+/// };
+///
+/// #[derive(Clone, Debug)]
+/// struct Loops;
+///
+/// impl BroadPhase for Loops {
+///     fn name(&self) -> &str {
+///         "loops"
+///     }
+///
+///     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+///         let (aabbs, filters) = (boxes.aabbs(), boxes.filters());
+///         for a in boxes.live_slots() {
+///             for b in boxes.live_slots().filter(|&b| b > a) {
+///                 let allowed = filters[a.index()].allows(&filters[b.index()]);
+///                 if allowed && aabbs[a.index()].overlaps(&aabbs[b.index()]) {
+///                     found.lane().push(a.get(), b.get())?;
+///                 }
+///             }
+///         }
+///         Ok(Report::Full)
+///     }
+///
+///     fn stats(&self) -> Stats {
+///         Stats::default()
+///     }
+/// }
+///
+/// let mut detector = Detector::with_broad_phase(Box::new(Loops), Workers::one());
+/// detector.boxes_mut().insert_all(&[Aabb::default(); 3], Filter::ALL)?;
+/// assert_eq!(detector.step()?.began.len(), 3);
+/// # Ok::<(), jostle::Error>(())
+/// ```
 pub trait BroadPhase: CloneBroadPhase + Debug + Send + Sync {
     /// The name of the algorithm.
     fn name(&self) -> &str;

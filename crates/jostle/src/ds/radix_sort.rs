@@ -366,6 +366,9 @@ mod tests {
         ]
     }
 
+    /// More than the insertion sort takes; an interpreter is slow.
+    const KEYS: usize = if cfg!(miri) { 80 } else { 400 };
+
     fn stable_order(keys: &[f32]) -> Vec<u32> {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_by(|&a, &b| keys[a as usize].partial_cmp(&keys[b as usize]).unwrap());
@@ -393,7 +396,7 @@ mod tests {
         }
 
         #[test]
-        fn agrees_with_a_stable_sort(keys in prop::collection::vec(key(), 0..400)) {
+        fn agrees_with_a_stable_sort(keys in prop::collection::vec(key(), 0..KEYS)) {
             let (mut order, mut scratch) = (vec![7; 3], SortScratch::default());
             sort_indices(&keys, &mut order, &mut scratch);
             prop_assert_eq!(order, stable_order(&keys));
@@ -401,7 +404,7 @@ mod tests {
 
         #[test]
         fn partitions_agree_with_a_stable_sort_over_frames(
-            frames in prop::collection::vec(prop::collection::vec(key(), 0..300), 1..5),
+            frames in prop::collection::vec(prop::collection::vec(key(), 0..KEYS), 1..5),
             partitions in 1usize..20,
         ) {
             let mut sort = CoherentSort::default();
@@ -419,6 +422,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too large for an interpreter, and no unsafe code")]
     fn large_inputs_take_the_wide_digits_and_skip_constant_ones() {
         let mut scratch = SortScratch::default();
         let mut order = Vec::new();
@@ -433,6 +437,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too large for an interpreter, and no unsafe code")]
     fn every_number_of_workers_and_partitions_gives_the_same_order() {
         let keys = noise(30_000, 11);
         let expected = stable_order(&keys);
@@ -458,6 +463,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too large for an interpreter, and no unsafe code")]
     fn kept_boundaries_balance_the_partitions() {
         // Cubing crowds the keys around zero, so boundaries over the span start unbalanced.
         let keys: Vec<f32> = noise(40_000, 5).iter().map(|key| (key / 8192.0).powi(3)).collect();

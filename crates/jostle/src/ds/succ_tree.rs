@@ -362,8 +362,12 @@ mod tests {
         ]
     }
 
+    /// An interpreter is slow.
+    const STEPS: usize = if cfg!(miri) { 20 } else { 120 };
+    const PROBES: usize = if cfg!(miri) { 9 } else { 97 };
+
     fn history() -> impl Strategy<Value = (u32, Vec<Step>)> {
-        capacity().prop_flat_map(|n| (Just(n), prop::collection::vec(step(n), 0..120)))
+        capacity().prop_flat_map(|n| (Just(n), prop::collection::vec(step(n), 0..STEPS)))
     }
 
     fn flip(set: &mut BTreeSet<u32>, value: u32) {
@@ -419,7 +423,7 @@ mod tests {
             }
             check_levels(&tree);
             prop_assert!(tree.iter().eq(set.iter().copied()));
-            for value in (0..capacity).step_by(1 + capacity as usize / 97) {
+            for value in (0..capacity).step_by(1 + capacity as usize / PROBES) {
                 prop_assert_eq!(tree.contains(value), set.contains(&value));
                 let next = set.range(value + 1..).next().copied();
                 prop_assert_eq!(tree.succ(value), next);

@@ -57,6 +57,7 @@ impl Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum Ending {
     /// A closed form: exact up to rounding.
     Closed,
@@ -83,6 +84,7 @@ impl Ending {
 /// Which algorithm answers. `Auto` is right for use; the others are for tests and study, and are
 /// ignored if they do not apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Method {
     /// Closed forms if they exist, else GJK, then EPA or SAT for depth.
     #[default]
@@ -94,6 +96,13 @@ pub enum Method {
 }
 
 /// Settings of a query.
+///
+/// ```
+/// use jostle::narrow::{Method, Options};
+///
+/// let options = Options::default().with_margin(0.01).with_method(Method::GjkEpa);
+/// assert!(!options.flat);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
@@ -224,6 +233,19 @@ pub struct ManifoldPoint {
 }
 
 /// Up to four points with one normal, in ascending order of their numbers.
+///
+/// ```
+/// use jostle::narrow::{Placed, manifold};
+/// use jostle::shape::{Pose, Shape};
+///
+/// let cube = Shape::cuboid([1.0, 1.0, 1.0].into())?;
+/// let below = Placed::new(&cube, Pose::IDENTITY);
+/// let above = Placed::new(&cube, Pose::at([0.5, 1.9, 0.0])?);
+/// let found = manifold(&below, &above, 0.0).expect("they overlap");
+/// assert_eq!(found.points().len(), 4); // the corners of the common face
+/// assert!(found.points().iter().all(|point| (point.separation + 0.1).abs() < 1e-12));
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Manifold {
     /// The contact whose normal all points share.

@@ -32,7 +32,7 @@ impl<'a> Core<'a> {
         match shape {
             Shape::Sphere { .. } => Core::Point,
             Shape::Capsule { half_height, .. } => Core::Segment(*half_height),
-            Shape::Box { half_extents } => Core::Box(*half_extents),
+            Shape::Cuboid { half_extents } => Core::Box(*half_extents),
             Shape::Triangle { points } => Core::Triangle(points),
             Shape::Hull(hull) => Core::Hull(hull),
             _ => Core::Curved(shape),
@@ -218,7 +218,7 @@ fn numbers(shape: &Shape) -> [f64; 9] {
     let mut set = |values: &[f64]| all[..values.len()].copy_from_slice(values);
     match shape {
         Shape::Sphere { radius } => set(&[*radius]),
-        Shape::Box { half_extents: sizes } | Shape::Ellipsoid { radii: sizes } => {
+        Shape::Cuboid { half_extents: sizes } | Shape::Ellipsoid { radii: sizes } => {
             set(&sizes.to_array());
         }
         Shape::Capsule { radius, half_height }

@@ -3,6 +3,17 @@
 use crate::shape::{Pose, Shape};
 
 /// A shape in its place: what every question is about.
+///
+/// ```
+/// use jostle::narrow::{Placed, distance};
+/// use jostle::shape::{Pose, Shape};
+///
+/// let ball = Shape::sphere(1.0)?;
+/// let here = Placed::new(&ball, Pose::IDENTITY);
+/// let there = Placed::new(&ball, Pose::at([5.0, 0.0, 0.0])?); // the same shape, elsewhere
+/// assert_eq!(distance(&here, &there), 3.0);
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'a> {
     /// The shape.

@@ -12,6 +12,23 @@ use super::solve::{Goal, Memory, Request, size_of, solve};
 ///
 /// Keep one per thread. After the first few questions none allocates. The last argument of every
 /// question is the pair's own memory; pass [`PairCache::none`] for pairs that are asked once.
+///
+/// ```
+/// use jostle::narrow::{Options, PairCache, Placed, Query};
+/// use jostle::shape::{Pose, Shape};
+///
+/// let (arm, wall) = (Shape::capsule(0.1, 1.0)?, Shape::half_space([0.0, 1.0, 0.0].into(), 0.0)?);
+/// let wall = Placed::new(&wall, Pose::IDENTITY);
+/// let mut query = Query::new(Options::default().with_margin(0.05));
+/// let mut cache = PairCache::new(); // one for this pair, as long as it is asked about
+/// let mut least = f64::INFINITY;
+/// for step in 0..10 {
+///     let arm = Placed::new(&arm, Pose::at([0.0, 2.0 - 0.05 * f64::from(step), 0.0])?);
+///     least = least.min(query.distance(&arm, &wall, &mut cache));
+/// }
+/// assert!((least - 0.4).abs() < 1e-12); // 1.55 - 1.0 - 0.1, less the margin
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     options: Options,

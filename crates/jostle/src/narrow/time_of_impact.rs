@@ -93,6 +93,20 @@ pub struct Impact {
 }
 
 /// One of the two moving shapes.
+///
+/// ```
+/// use jostle::narrow::{ImpactStatus, Motion, Moving, Placed, time_of_impact};
+/// use jostle::shape::{Pose, Shape};
+///
+/// let (bullet, wall) = (Shape::sphere(0.5)?, Shape::cuboid([1.0, 9.0, 9.0].into())?);
+/// let fast = Motion::new([100.0, 0.0, 0.0].into(), [0.0; 3].into())?;
+/// let bullet = Moving::new(Placed::new(&bullet, Pose::IDENTITY), fast);
+/// let wall = Moving::new(Placed::new(&wall, Pose::at([51.5, 0.0, 0.0])?), Motion::STILL);
+/// let impact = time_of_impact(&bullet, &wall, 1.0);
+/// assert_eq!(impact.status, ImpactStatus::Hit);
+/// assert!((impact.time - 0.5).abs() < 1e-6); // 50 of 100 until their faces meet
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Moving<'a> {
     /// The shape where it starts.

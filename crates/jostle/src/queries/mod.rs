@@ -28,6 +28,17 @@ use crate::par::Workers;
 
 /// A box, or a point, that moves on a straight line: at time `t` it is displaced by `t` times the
 /// direction, for `t` from 0 to a limit.
+///
+/// ```
+/// use jostle::{Aabb, Cast};
+///
+/// let target = Aabb::new([5.0, 0.0, 0.0], [6.0, 1.0, 1.0]);
+/// let ray = Cast::ray([0.0, 0.5, 0.5], [2.0, 0.0, 0.0]);
+/// assert_eq!(ray.enters(&target), Some(2.5));
+/// assert_eq!(ray.until(2.0).enters(&target), None);
+/// let ball = Aabb::around([0.0, 0.5, 0.5], [1.0, 1.0, 1.0]);
+/// assert_eq!(Cast::swept(ball, [8.0, 0.0, 0.0]).enters(&target), Some(0.5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cast {
     /// Where it begins.

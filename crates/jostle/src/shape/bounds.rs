@@ -43,7 +43,7 @@ impl Shape {
         let turn = pose.matrix().rotation;
         let (low, high, size) = match self {
             Shape::Sphere { radius } => return symmetric_exact(DVec3::splat(*radius)),
-            Shape::Box { half_extents } => {
+            Shape::Cuboid { half_extents } => {
                 let high = absolute(turn) * *half_extents;
                 (-high, high, half_extents.length())
             }

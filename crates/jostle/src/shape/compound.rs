@@ -22,7 +22,7 @@ impl Piece {
     }
 }
 
-/// At least one convex, bounded piece.
+/// At least one convex, bounded piece. [`Shape::compound`] makes one and wraps it.
 #[derive(Clone, Debug)]
 pub struct Compound {
     pieces: Vec<Piece>,

@@ -46,7 +46,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A shape in its local space.
+///
+/// ```
+/// use jostle::shape::{Pose, Shape};
+///
+/// let table = Shape::compound(vec![
+///     (Shape::cuboid([1.0, 0.1, 1.0].into())?, Pose::at([0.0, 1.0, 0.0])?),
+///     (Shape::cylinder(0.1, 0.45)?, Pose::at([0.0, 0.45, 0.0])?),
+/// ])?;
+/// let bounds = table.bounds(&Pose::at([10.0, 0.0, 0.0])?);
+/// assert!(bounds.contains_point([10.9, 1.05, 0.9]) && !bounds.contains_point([10.9, 1.2, 0.9]));
+///
+/// let error = Shape::sphere(-1.0).unwrap_err();
+/// assert!(error.to_string().contains("radius"));
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Shape {
     /// A ball about the origin.
     Sphere {
@@ -54,7 +70,7 @@ pub enum Shape {
         radius: f64,
     },
     /// A box about the origin with its edges along the axes.
-    Box {
+    Cuboid {
         /// Half its edge lengths.
         half_extents: DVec3,
     },
@@ -109,9 +125,9 @@ impl Shape {
         Shape::Sphere { radius }.checked()
     }
 
-    /// A box about the origin. (Named so because `box` is a reserved word.)
+    /// A box about the origin with its edges along the axes.
     pub fn cuboid(half_extents: DVec3) -> Result<Shape, ShapeError> {
-        Shape::Box { half_extents }.checked()
+        Shape::Cuboid { half_extents }.checked()
     }
 
     /// All points within `radius` of the segment from `-half_height` to `half_height` on y.
@@ -174,7 +190,7 @@ impl Shape {
     pub fn check(&self) -> Result<(), ShapeError> {
         match self {
             Shape::Sphere { radius } => check_size("radius", *radius),
-            Shape::Box { half_extents } => check_sizes(HALF_EXTENTS, *half_extents),
+            Shape::Cuboid { half_extents } => check_sizes(HALF_EXTENTS, *half_extents),
             Shape::Capsule { radius, half_height }
             | Shape::Cylinder { radius, half_height }
             | Shape::Cone { radius, half_height } => {
@@ -221,7 +237,7 @@ impl Shape {
     pub fn kind(&self) -> &'static str {
         match self {
             Shape::Sphere { .. } => "sphere",
-            Shape::Box { .. } => "box",
+            Shape::Cuboid { .. } => "cuboid",
             Shape::Capsule { .. } => "capsule",
             Shape::Cylinder { .. } => "cylinder",
             Shape::Cone { .. } => "cone",
@@ -244,7 +260,7 @@ impl Shape {
             Shape::Cone { .. } => 4,
             Shape::Cylinder { .. } => 5,
             Shape::Ellipsoid { .. } => 6,
-            Shape::Box { .. } => 7,
+            Shape::Cuboid { .. } => 7,
             Shape::Capsule { .. } => 8,
             Shape::Sphere { .. } => 9,
         }
@@ -262,7 +278,7 @@ impl Shape {
         let kind = 1 + u64::from(self.rank());
         match self {
             Shape::Sphere { radius } => number(kind, *radius),
-            Shape::Box { half_extents: sizes } | Shape::Ellipsoid { radii: sizes } => {
+            Shape::Cuboid { half_extents: sizes } | Shape::Ellipsoid { radii: sizes } => {
                 vector(kind, *sizes)
             }
             Shape::Capsule { radius, half_height }
@@ -277,7 +293,7 @@ impl Shape {
 
     /// Returns true for shapes bounded by planes alone: box, triangle, hull.
     pub fn is_polyhedral(&self) -> bool {
-        matches!(self, Shape::Box { .. } | Shape::Triangle { .. } | Shape::Hull(_))
+        matches!(self, Shape::Cuboid { .. } | Shape::Triangle { .. } | Shape::Hull(_))
     }
 
     /// Returns true for every shape but the half-space.
@@ -305,7 +321,7 @@ impl Shape {
     pub fn bounding_radius(&self) -> f64 {
         let radius = match self {
             Shape::Sphere { radius } => return *radius,
-            Shape::Box { half_extents } => half_extents.length(),
+            Shape::Cuboid { half_extents } => half_extents.length(),
             Shape::Capsule { radius, half_height } => radius + half_height,
             Shape::Cylinder { radius, half_height } | Shape::Cone { radius, half_height } => {
                 radius.hypot(*half_height)

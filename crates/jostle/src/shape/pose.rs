@@ -5,6 +5,21 @@ use glam::{DMat3, DQuat, DVec3};
 use std::ops::Mul;
 
 /// A rotation followed by a translation. Always finite, the rotation always of unit length.
+///
+/// ```
+/// use jostle::glam::{DQuat, DVec3};
+/// use jostle::shape::Pose;
+///
+/// // A hand at the end of an arm that is turned by a quarter about z.
+/// let turned = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
+/// let arm = Pose::new(turned, DVec3::new(5.0, 0.0, 0.0))?;
+/// let hand = arm * Pose::at([2.0, 0.0, 0.0])?;
+/// assert!(hand.translation().distance(DVec3::new(5.0, 2.0, 0.0)) < 1e-12);
+/// assert!((hand.inverse() * hand.translation()).length() < 1e-12);
+///
+/// assert!(Pose::at([f64::NAN, 0.0, 0.0]).is_err());
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     rotation: DQuat,

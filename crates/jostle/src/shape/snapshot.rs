@@ -3,7 +3,7 @@
 //! with its feature `float_roundtrip`).
 //!
 //! A shape is `{"sphere": {"radius": 1}}` and so on, with the names and fields of the command's
-//! files. A hull is written as points from which the same hull is built again: its vertices, or
+//! files, which also call a cuboid a `box`. A hull is written as points from which the same hull is built again: its vertices, or
 //! the cloud it was made from if they alone would give other faces.
 
 use std::sync::Arc;
@@ -19,7 +19,8 @@ enum Foreign {
     Sphere {
         radius: f64,
     },
-    Box {
+    #[serde(alias = "box")]
+    Cuboid {
         half_extents: DVec3,
     },
     Capsule {
@@ -65,7 +66,7 @@ impl From<&Shape> for Foreign {
     fn from(shape: &Shape) -> Foreign {
         match *shape {
             Shape::Sphere { radius } => Foreign::Sphere { radius },
-            Shape::Box { half_extents } => Foreign::Box { half_extents },
+            Shape::Cuboid { half_extents } => Foreign::Cuboid { half_extents },
             Shape::Capsule { radius, half_height } => Foreign::Capsule { radius, half_height },
             Shape::Cylinder { radius, half_height } => Foreign::Cylinder { radius, half_height },
             Shape::Cone { radius, half_height } => Foreign::Cone { radius, half_height },
@@ -89,7 +90,7 @@ impl Foreign {
     fn shape(self) -> Result<Shape, super::ShapeError> {
         let shape = match self {
             Foreign::Sphere { radius } => Shape::Sphere { radius },
-            Foreign::Box { half_extents } => Shape::Box { half_extents },
+            Foreign::Cuboid { half_extents } => Shape::Cuboid { half_extents },
             Foreign::Capsule { radius, half_height } => Shape::Capsule { radius, half_height },
             Foreign::Cylinder { radius, half_height } => Shape::Cylinder { radius, half_height },
             Foreign::Cone { radius, half_height } => Shape::Cone { radius, half_height },

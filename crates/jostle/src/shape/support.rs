@@ -40,7 +40,7 @@ impl Shape {
     pub fn core_support_from(&self, direction: DVec3, hint: &mut u32) -> DVec3 {
         match self {
             Shape::Sphere { .. } => DVec3::ZERO,
-            Shape::Box { half_extents } => DVec3::new(
+            Shape::Cuboid { half_extents } => DVec3::new(
                 toward(half_extents.x, direction.x),
                 toward(half_extents.y, direction.y),
                 toward(half_extents.z, direction.z),

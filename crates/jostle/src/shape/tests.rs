@@ -48,7 +48,7 @@ pub(super) fn inside(shape: &Shape, random: &mut Random) -> DVec3 {
     let ball = |random: &mut Random| unit(random.vector()) * random.signed().abs().cbrt();
     match shape {
         Shape::Sphere { radius } => ball(random) * *radius,
-        Shape::Box { half_extents } => random.vector() * *half_extents,
+        Shape::Cuboid { half_extents } => random.vector() * *half_extents,
         Shape::Capsule { radius, half_height } => {
             ball(random) * *radius + DVec3::Y * random.signed() * *half_height
         }
@@ -147,7 +147,7 @@ fn member(shape: &Shape, point: DVec3) {
     let size = 1e-12;
     let good = match shape {
         Shape::Sphere { radius } => (point.length() - radius).abs() <= size,
-        Shape::Box { half_extents } => point.abs() == *half_extents,
+        Shape::Cuboid { half_extents } => point.abs() == *half_extents,
         Shape::Capsule { radius, half_height } => {
             let nearest = DVec3::Y * point.y.clamp(-half_height, *half_height);
             (point.distance(nearest) - radius).abs() <= size

@@ -292,6 +292,30 @@ impl World {
         Ok(self.detector.boxes_mut().set_filter(id.box_id(), filter)?)
     }
 
+    /// Never tests this pair of bodies again, until [`include`](World::include) or until one of
+    /// them is removed. If they touch, that ends with the next step. For a few pairs, such as
+    /// neighbouring links of a robot; for kinds of bodies use [`Filter`].
+    ///
+    /// ```
+    /// # use jostle::shape::{Pose, Shape};
+    /// # use jostle::{Body, World};
+    /// # let mut world = World::default();
+    /// # let link = Body::new(Shape::capsule(0.1, 0.5)?, Pose::IDENTITY);
+    /// let links = world.insert_all(vec![link; 3])?;
+    /// world.exclude(links[0], links[1])?;
+    /// world.exclude(links[1], links[2])?;
+    /// assert_eq!(world.step()?.touches.len(), 1); // the first and the last
+    /// # Ok::<(), jostle::Error>(())
+    /// ```
+    pub fn exclude(&mut self, one: BodyId, other: BodyId) -> Result<(), WorldError> {
+        Ok(self.detector.exclude(one.box_id(), other.box_id())?)
+    }
+
+    /// Tests an excluded pair again, from the next step on.
+    pub fn include(&mut self, one: BodyId, other: BodyId) -> Result<(), WorldError> {
+        Ok(self.detector.include(one.box_id(), other.box_id())?)
+    }
+
     fn check(&self, id: BodyId) -> Result<(), WorldError> {
         Ok(self.detector.boxes().check(id.box_id())?)
     }

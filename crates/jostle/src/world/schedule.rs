@@ -141,7 +141,7 @@ fn cost(test: &PairTest<'_>, state: &PairState) -> u64 {
     }
     let cost = |shape: &Shape| match shape {
         Shape::Sphere { .. } | Shape::HalfSpace { .. } => 1,
-        Shape::Capsule { .. } | Shape::Box { .. } => 4,
+        Shape::Capsule { .. } | Shape::Cuboid { .. } => 4,
         Shape::Compound(_) => 30,
         _ => 10,
     };

@@ -27,6 +27,26 @@ impl Touch {
 }
 
 /// The outcome of a step, everything sorted by pair.
+///
+/// ```
+/// use jostle::shape::{Pose, Shape};
+/// use jostle::world::Detail;
+/// use jostle::{Body, World};
+///
+/// let mut world = World::default();
+/// world.set_detail(Detail::Manifold);
+/// let cube = Shape::cuboid([1.0, 1.0, 1.0].into())?;
+/// world.insert(Body::new(cube.clone(), Pose::IDENTITY).with_user_data(7))?;
+/// world.insert(Body::new(cube, Pose::at([0.0, 1.9, 0.0])?).with_user_data(8))?;
+/// let step = world.step()?;
+/// for touch in step.touches {
+///     let deepest = step.points(touch).iter().map(|point| point.separation);
+///     assert!(deepest.fold(0.0, f64::min) < -0.09);
+///     assert!(touch.contact.normal.y > 0.99); // from the first body to the second
+/// }
+/// assert_eq!(step.began.len(), 1);
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Step<'a> {

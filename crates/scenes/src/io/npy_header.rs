@@ -31,6 +31,9 @@ pub(super) fn read(reader: &mut impl Read) -> Result<Header, FileFault> {
     match fill(reader, &mut start)? {
         0 => return Err(FileFault::Empty),
         8 if start.starts_with(MAGIC) => {}
+        got if start[..got].starts_with(MAGIC) => {
+            return Err(FileFault::Header("the header is cut off"));
+        }
         _ => return Err(FileFault::Header("it does not begin with \\x93NUMPY")),
     }
     let width = match start[6] {

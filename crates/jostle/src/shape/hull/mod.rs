@@ -93,6 +93,24 @@ pub(super) struct Shell {
 }
 
 /// A convex hull. Never empty, never changes.
+///
+/// ```
+/// use jostle::glam::DVec3;
+/// use jostle::shape::{Hull, Shape};
+/// use std::sync::Arc;
+///
+/// let corner = |k: i32| DVec3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2));
+/// let mut points: Vec<DVec3> = (0..8).map(corner).collect();
+/// points.push(DVec3::splat(0.5)); // inside, hence no vertex
+/// let hull = Arc::new(Hull::new(&points)?);
+/// assert_eq!((hull.vertices().len(), hull.face_count()), (8, 6));
+/// assert_eq!(hull.support(DVec3::new(1.0, 1.0, 1.0)), DVec3::ONE);
+///
+/// // Built once, shared by any number of bodies.
+/// let (one, other) = (Shape::Hull(hull.clone()), Shape::Hull(hull));
+/// # assert_eq!(one.center(), other.center());
+/// # Ok::<(), jostle::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Hull {
     dimension: u8,

@@ -27,7 +27,7 @@ impl BoundingCapsule {
             Shape::Cone { radius, half_height } => {
                 along_y(-half_height, (half_height - radius).max(-half_height), *radius)
             }
-            Shape::Box { half_extents } => around_box(*half_extents),
+            Shape::Cuboid { half_extents } => around_box(*half_extents),
             Shape::Ellipsoid { radii } => around_ellipsoid(*radii),
             Shape::Triangle { points } => around(points),
             Shape::Hull(hull) => around(hull.vertices()),

@@ -28,7 +28,7 @@ impl Obb {
     pub fn of_shape(shape: &Shape, pose: &Pose) -> Obb {
         let local = match shape {
             Shape::Sphere { radius } => aligned(DVec3::splat(*radius)),
-            Shape::Box { half_extents } => aligned(*half_extents),
+            Shape::Cuboid { half_extents } => aligned(*half_extents),
             Shape::Capsule { radius, half_height } => {
                 aligned(DVec3::new(*radius, half_height + radius, *radius))
             }
