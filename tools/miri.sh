@@ -28,8 +28,9 @@ run() {
   summary+="  $name: $(grep -o '[0-9]* passed' "$log") in $SECONDS s"$'\n'
 }
 
-run "kernels at every level" --lib -- simd:: -Zunstable-options --report-time
-run "data structures" --lib -- ds::pair_sort ds::radix_sort ds::regions ds::succ_tree -Zunstable-options --report-time
+run "kernels at every level" --lib -- -Zunstable-options --report-time simd::
+run "data structures" --lib -- -Zunstable-options --report-time \
+  ds::pair_sort ds::radix_sort ds::regions ds::succ_tree
 run "histories with AVX2" --test small_histories
 JOSTLE_SIMD=portable run "histories with portable code" --test small_histories
 echo "Miri found nothing:"

@@ -18,6 +18,7 @@ use crate::support::failure::Failure;
 use crate::support::feed::Feed;
 use crate::support::plot::{Axis, Bars, Chart, Lines, Series};
 use crate::support::runner::Runner;
+use crate::support::text::grouped;
 
 /// Grids of several levels, and sharing their work.
 pub(crate) const EXPERIMENT: Experiment = Experiment {
@@ -147,7 +148,10 @@ fn counters(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     lab.plot(
         "counters",
         &[Chart::Bars(Bars {
-            title: format!("Counting the pairs of {objects} objects on {workers} threads"),
+            title: format!(
+                "Counting the pairs of {} objects on {workers} threads",
+                grouped(objects as u64)
+            ),
             note: "shortest of several runs, interleaved".into(),
             axis: Axis::linear("milliseconds"),
             bars: bars.collect(),
@@ -346,7 +350,10 @@ fn race_of_schedules(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>
     lab.plot(
         "schedules",
         &[Chart::Bars(Bars {
-            title: format!("Testing all pairs of {objects} boxes on {workers} threads"),
+            title: format!(
+                "Testing all pairs of {} boxes on {workers} threads",
+                grouped(objects as u64)
+            ),
             note: "shortest of several runs, interleaved".into(),
             axis: Axis::linear("milliseconds"),
             bars: times.clone(),
@@ -417,7 +424,11 @@ fn hashing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     lab.plot(
         "hash",
         &[Chart::Bars(Bars {
-            title: format!("Cells that share a bucket, {} cells in {buckets} buckets", cells.len()),
+            title: format!(
+                "Cells that share a bucket, {} cells in {} buckets",
+                grouped(cells.len() as u64),
+                grouped(buckets)
+            ),
             note: "mean over the cells; 1 is no collision".into(),
             axis: Axis::linear("cells in a cell's bucket"),
             bars: vec![("mixed".into(), mixed.0[3]), ("sum of coordinates".into(), sum.0[3])],
@@ -576,7 +587,7 @@ fn write_levels(lab: &mut Lab, rows: &[LevelRow], n: usize) -> Result<(), Failur
     lab.plot(
         "levels",
         &[Chart::Lines(Lines {
-            title: format!("Work per box where sizes differ, {n} boxes"),
+            title: format!("Work per box if sizes differ, {} boxes", grouped(n as u64)),
             note: "sizes scene at density 0.05".into(),
             x: Axis::linear("decades between the smallest and the largest box"),
             y: Axis::log("tests or entries per box"),

@@ -3,8 +3,9 @@
 //! with its feature `float_roundtrip`).
 //!
 //! A shape is `{"sphere": {"radius": 1}}` and so on, with the names and fields of the command's
-//! files, which also call a cuboid a `box`. A hull is written as points from which the same hull is built again: its vertices, or
-//! the cloud it was made from if they alone would give other faces.
+//! files, which may also call a cuboid a `box`. A hull is written as points from which the same
+//! hull is built again: its vertices, or the cloud it was made from if they alone would give other
+//! faces.
 
 use std::sync::Arc;
 

@@ -11,6 +11,7 @@ use super::{Claim, Lab, PARTITIONS, trees};
 use crate::reproduce::Verdict;
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
+use crate::support::text::grouped;
 
 /// By how much the worst frame may exceed the median one if there is no peak.
 const NO_PEAK: f64 = 1.5;
@@ -62,7 +63,7 @@ pub(crate) fn plane(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         let fixed = trees(PARTITIONS, AxisRule::Fixed(World::X, World::Y));
         let mut runners = vec![
             Runner::new("axes fixed", fixed, threads)?,
-            Runner::new("axes exchanged", trees(PARTITIONS, AxisRule::Adaptive), threads)?,
+            Runner::new("axes swapped", trees(PARTITIONS, AxisRule::Adaptive), threads)?,
             Runner::new("strips", BidimSapOptions::default(), threads)?,
         ];
         let frames = lab.pick(100, 500);
@@ -157,7 +158,7 @@ fn exchange(x: &Runner, y: &Runner) -> Claim {
     let before = |runner: &Runner| first(runner).is_some_and(|frame| frame < middle);
     let steady = |runner: &Runner| changes(runner) <= 2;
     Claim {
-        statement: "The clustered axis is exchanged before the plane is met, without flip-flop"
+        statement: "The clustered axis is swapped before the plane is met, without flip-flop"
             .into(),
         paper: "one exchange at frame 214 of 500, the plane is met at 250 (section 7)".into(),
         ours: format!("u = x: {}; u = y: {}; plane met at {middle}", say(x), say(y)),
@@ -178,7 +179,7 @@ fn lines(
     };
     Chart::Lines(Lines {
         title: title.into(),
-        note: format!("{n} boxes; upwards logarithmic"),
+        note: format!("{} boxes; vertical axis logarithmic", grouped(n as u64)),
         x: Axis::linear("frame"),
         y: Axis::log(unit),
         series: runners.iter().map(|runner| Series::new(runner.name, points(runner))).collect(),

@@ -11,6 +11,7 @@ use super::{Claim, Lab, PARTITIONS, trees};
 use crate::reproduce::Verdict;
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
+use crate::support::text::grouped;
 
 const SEQUENTIAL: &str = "paper, sequential";
 const PARALLEL: &str = "paper, all threads";
@@ -156,7 +157,7 @@ fn draw(lab: &mut Lab, cells: &[Cell]) -> Result<(), Failure> {
     });
     let stages = Chart::Lines(Lines {
         title: "Stages of the paper's version".into(),
-        note: format!("{largest} boxes, all threads; least over the frames"),
+        note: format!("{} boxes, all threads; least over the frames", grouped(largest as u64)),
         x: Axis::linear("density"),
         y: Axis::linear("milliseconds"),
         series: vec![
@@ -283,7 +284,10 @@ pub(crate) fn balance(lab: &mut Lab) -> Result<Claim, Failure> {
         "balance",
         &[Chart::Lines(Lines {
             title: "Balance of the partitions".into(),
-            note: format!("standard deviation of their shares; {n} boxes at density {DENSE}"),
+            note: format!(
+                "standard deviation of their shares; {} boxes at density {DENSE}",
+                grouped(n as u64)
+            ),
             x: Axis::log("partitions"),
             y: Axis::linear("percent of the whole"),
             series: vec![

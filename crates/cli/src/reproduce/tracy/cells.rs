@@ -6,6 +6,7 @@ use super::super::{Claim, Lab, Verdict};
 use super::contest::{Contender, Table, contest, persistent};
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines};
+use crate::support::text::grouped;
 
 /// Figure 10: a tenth of 100 000 boxes moves, while more and more come and go.
 pub(crate) fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
@@ -20,7 +21,7 @@ pub(crate) fn events(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     }
     table.write(lab, "figure-10", "events")?;
     let lines = Lines {
-        title: format!("A tenth of {n} boxes moves, others come and go"),
+        title: format!("A tenth of {} boxes moves, others come and go", grouped(n as u64)),
         note: "figure 10 of the paper; cells of about 300 boxes".into(),
         x: Axis::linear("insertions and removals per step"),
         y: Axis::linear("milliseconds per step"),

@@ -9,6 +9,7 @@ use super::super::{Claim, Lab, Verdict};
 use super::contest::{Contender, Outcome, Table, contest};
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
+use crate::support::text::grouped;
 
 /// A time within this factor of the best counts as the best.
 const CLOSE: f64 = 1.15;
@@ -83,7 +84,7 @@ pub(crate) fn cells(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let points = settings(&sizes, &outcomes);
     let lines = Lines {
         title: "Boxes in a cell".into(),
-        note: format!("{n} boxes, 10 % move, 0.5 % come and 0.5 % go"),
+        note: format!("{} boxes, 10 % move, 0.5 % come and 0.5 % go", grouped(n as u64)),
         x: Axis::log("boxes in a cell"),
         y: Axis::linear("milliseconds per step"),
         series: vec![Series::new("grid-segmented-sap", points.clone())],

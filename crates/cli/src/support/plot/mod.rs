@@ -25,6 +25,10 @@ const HEAD_HEIGHT: u32 = 62;
 /// Below the chart of a panel: ticks and the name of the axis.
 const FOOT_HEIGHT: u32 = 48;
 const MARGIN: u32 = 16;
+/// Half the width of a mark.
+const MARK: i32 = 4;
+/// The marks of a line with more points than this are smaller, so that the line is seen.
+const CROWDED: usize = 40;
 const FONT: &str = "sans-serif";
 const GRID: RGBColor = RGBColor(226, 226, 226);
 
@@ -181,7 +185,7 @@ fn headline<'a>(panel: &Panel<'a>, title: &str, note: &str) -> Result<Panel<'a>,
 
 fn draw_lines(lines: &Lines, panel: &Panel<'_>) -> Result<(), Failure> {
     let body = headline(panel, &lines.title, &lines.note)?;
-    let widest = lines.series.iter().map(|series| series.label.chars().count()).max();
+    let widest = (0..lines.series.len()).map(|index| lines.label(index).chars().count()).max();
     let label_width = (80 + 8 * widest.unwrap_or(0) as u32).min(WIDTH * 2 / 5);
     let (left, _) = body.split_horizontally(WIDTH - label_width);
     let points = || lines.series.iter().flat_map(|series| series.points.iter());
@@ -231,6 +235,18 @@ impl Lines {
         self.series[index].points.iter().filter(fits).copied().collect()
     }
 
+    /// The name at the end of a line. A logarithmic axis cannot show zeros: the name tells of them,
+    /// because a line that is missing or has gaps would mislead.
+    fn label(&self, index: usize) -> String {
+        let series = &self.series[index];
+        let (shown, all) = (self.shown(index).len(), series.points.len());
+        match all - shown {
+            0 if all > 0 => series.label.clone(),
+            hidden if hidden == all => format!("{} (never above 0)", series.label),
+            hidden => format!("{} (0 at {hidden} of {all})", series.label),
+        }
+    }
+
     /// The number of a line's group, in the order of their first lines.
     fn group(&self, index: usize) -> usize {
         let mut groups: Vec<&str> = Vec::new();
@@ -259,9 +275,10 @@ fn draw_series(lines: &Lines, index: usize, chart: &mut Plane<'_, '_>) -> Result
     if lines.series[index].reference {
         return Ok(());
     }
+    let size = if points.len() > CROWDED { 2 } else { MARK };
     for point in points {
         let at = EmptyElement::at(point);
-        let mark = mark(lines.group(index), (0, 0), style.color);
+        let mark = mark(lines.group(index), (0, 0), size, style.color);
         chart.draw_series([at + mark]).map_err(failed)?;
     }
     Ok(())
@@ -278,14 +295,14 @@ fn dashes(series: &Series) -> Option<(u32, u32)> {
 }
 
 /// A mark of the group's own shape: round, square or pointed, by turns of the colours.
-fn mark(group: usize, at: (i32, i32), colour: RGBAColor) -> Polygon<(i32, i32)> {
+fn mark(group: usize, at: (i32, i32), size: i32, colour: RGBAColor) -> Polygon<(i32, i32)> {
     let corners: &[(i32, i32)] = match group / COLOURS.len() {
         0 => &[(-2, -4), (2, -4), (4, -2), (4, 2), (2, 4), (-2, 4), (-4, 2), (-4, -2)],
         1 => &[(-4, -4), (4, -4), (4, 4), (-4, 4)],
         _ => &[(0, -6), (6, 4), (-6, 4)],
     };
-    let corners: Vec<(i32, i32)> = corners.iter().map(|c| (c.0 + at.0, c.1 + at.1)).collect();
-    Polygon::new(corners, colour.filled())
+    let placed = |c: &(i32, i32)| (c.0 * size / MARK + at.0, c.1 * size / MARK + at.1);
+    Polygon::new(corners.iter().map(placed).collect::<Vec<_>>(), colour.filled())
 }
 
 /// Names each line to the right of the chart, as near to its end as the others allow. A thin line
@@ -315,7 +332,6 @@ fn label_lines(
     let wanted: Vec<i32> = ends.iter().map(|end| end.1).collect();
     let places = spread(&wanted, LABEL_HEIGHT, MARGIN as i32, bottom);
     for ((index, y, from), place) in ends.into_iter().zip(places) {
-        let series = &lines.series[index];
         let style = look(lines, index);
         if let Some(x) = from {
             let faint = style.color.mix(0.4).stroke_width(1);
@@ -324,12 +340,7 @@ fn label_lines(
         }
         draw_sample(lines, index, body, (left + 6, place))?;
         let text = (FONT, 14).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
-        let label = match lines.shown(index).is_empty() {
-            // A logarithmic axis cannot show it; the label alone would mislead.
-            true => format!("{} (never above 0)", series.label),
-            false => series.label.clone(),
-        };
-        body.draw_text(&label, &text, (left + 42, place)).map_err(failed)?;
+        body.draw_text(&lines.label(index), &text, (left + 42, place)).map_err(failed)?;
     }
     Ok(())
 }
@@ -350,7 +361,7 @@ fn draw_sample(
         body.draw(&piece).map_err(failed)?;
     }
     if !lines.series[index].reference {
-        let mark = mark(lines.group(index), (x + LENGTH / 2, y), style.color);
+        let mark = mark(lines.group(index), (x + LENGTH / 2, y), MARK, style.color);
         body.draw(&mark).map_err(failed)?;
     }
     Ok(())
@@ -388,7 +399,10 @@ fn draw_bars(bars: &Bars, panel: &Panel<'_>) -> Result<(), Failure> {
     let body = headline(panel, &bars.title, &bars.note)?;
     let mut x = Scale::around(bars.bars.iter().map(|bar| bar.1), bars.axis.log);
     // Room for the numbers to the right.
-    x.high += if x.log { x.high } else { (x.high - x.low) * 0.12 };
+    x.high = match x.log {
+        true => x.high * (x.high / x.low).powf(0.12).max(2.0),
+        false => x.high + (x.high - x.low) * 0.12,
+    };
     let low = x.low;
     let widest = bars.bars.iter().map(|bar| bar.0.chars().count()).max().unwrap_or(0);
     let rows = bars.bars.len().max(1) as f64;
@@ -507,6 +521,18 @@ mod tests {
         places.sort_by(f64::total_cmp);
         assert!(places[0] > 0.0 && places[25] < height);
         assert!(places.windows(2).all(|two| two[1] - two[0] >= f64::from(LABEL_HEIGHT)));
+    }
+
+    #[test]
+    fn a_label_tells_what_its_line_cannot_show() {
+        let label = |points: &[(f64, f64)], log| match lines(points.to_vec(), log) {
+            Chart::Lines(lines) => lines.label(0),
+            Chart::Bars(_) => unreachable!(),
+        };
+        let points = [(1.0, 0.0), (2.0, 5.0), (3.0, 0.0)];
+        assert_eq!(label(&points, true), "one line (0 at 2 of 3)");
+        assert_eq!(label(&points[..1], true), "one line (never above 0)");
+        assert_eq!(label(&points, false), "one line");
     }
 
     #[test]

@@ -72,7 +72,10 @@ pub(crate) fn tick_text(value: f64) -> String {
     if (1000.0..1e15).contains(&value) {
         return grouped(value.round() as u64);
     }
-    let text = brief(value);
+    let text = match value.abs() {
+        size if (1e-7..1e-3).contains(&size) => format!("{value:.8}"),
+        _ => brief(value),
+    };
     match text.contains('.') && !text.contains('e') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
@@ -118,6 +121,12 @@ mod tests {
         let linear = |low, high| Scale { low, high, log: false }.ticks();
         assert_eq!(linear(0.0, 10.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert!(linear(0.0, 1e-9).len() >= 3);
+    }
+
+    #[test]
+    fn ticks_are_written_out() {
+        let texts = [0.0001, 0.00025, 0.02, 1.0, 50.0, 12_000.0, 0.0].map(tick_text);
+        assert_eq!(texts, ["0.0001", "0.00025", "0.02", "1", "50", "12 000", "0"]);
     }
 
     #[test]
