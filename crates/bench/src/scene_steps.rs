@@ -14,7 +14,7 @@ use crate::stopwatch::milliseconds;
 #[derive(Args, Debug)]
 pub struct SceneStepsArgs {
     /// Number of boxes
-    #[arg(long, value_parser = names::count, default_value = "1m")]
+    #[arg(long, value_parser = jostle_scenes::parse_count, default_value = "1m")]
     n: usize,
     /// Number of steps
     #[arg(long, value_parser = names::positive, default_value = "10")]

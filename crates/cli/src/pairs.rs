@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jostle::{Algorithm, Detector};
-use jostle_scenes::{Invalid, PairWriter, pair_hash};
+use jostle_scenes::{Invalid, PairWriter, pair_hash, parse_count};
 use serde_json::{Value, json};
 
 use crate::support::device::Device;
@@ -77,7 +77,7 @@ pub(crate) struct PairsArgs {
     #[arg(long)]
     skip_invalid: bool,
     /// Refuses to go on when more pairs than this overlap at once
-    #[arg(long, value_name = "PAIRS", value_parser = names::count)]
+    #[arg(long, value_name = "PAIRS", value_parser = parse_count)]
     limit: Option<usize>,
 }
 

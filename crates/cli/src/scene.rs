@@ -4,7 +4,7 @@ use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use jostle_scenes::{FrameWriter, ParamInfo, Scene};
+use jostle_scenes::{FrameWriter, ParamInfo, Scene, parse_count};
 
 use crate::support::failure::Failure;
 use crate::support::interrupt;
@@ -34,7 +34,7 @@ pub(crate) struct SceneArgs {
     #[arg(long, conflicts_with = "name")]
     list: bool,
     /// Number of boxes
-    #[arg(long, value_parser = names::count, default_value = "10000")]
+    #[arg(long, value_parser = parse_count, default_value = "10000")]
     n: usize,
     /// Number of frames
     #[arg(long, value_parser = names::positive, default_value = "60")]

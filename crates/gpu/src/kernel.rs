@@ -46,8 +46,8 @@ kernels! {
     Choose = "choose.wgsl", [], [Write];
     Count = "count.wgsl", ["grid.wgsl"], [Params, Write, Read, Write];
     ScanReduce = "scan_reduce.wgsl", [], [Params, Write, Write];
-    ScanSmall = "scan_small.wgsl", [], [Params, Write];
-    ScanApply = "scan_apply.wgsl", [], [Params, Write, Write];
+    ScanSmall = "scan_small.wgsl", ["group_scan.wgsl"], [Params, Write];
+    ScanApply = "scan_apply.wgsl", ["group_scan.wgsl"], [Params, Write, Write];
     Fill = "fill.wgsl", ["grid.wgsl"], [Params, Write, Read, Write, Read, Read, Write, Write];
     SortCount = "sort_count.wgsl", [], [Params, Write, Write];
     SortScatter = "sort_scatter.wgsl", [], [Params, Write, Write, Write, Write, Write];

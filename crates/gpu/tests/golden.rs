@@ -5,11 +5,9 @@ mod common;
 use std::path::PathBuf;
 
 use common::on_device;
-use jostle::{Detector, Filter, Pair, Workers};
-use jostle_scenes::{FrameReader, Scene, SceneSpec, pair_hash};
-
-const BOXES: usize = 800;
-const FRAMES: usize = 12;
+use jostle::{Detector, Filter, Workers};
+use jostle_scenes::{FrameReader, Scene, SceneSpec};
+use jostle_testkit::golden::{BOXES, hash, play};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -18,30 +16,6 @@ fn root() -> PathBuf {
 fn detector() -> Detector {
     let workers = Workers::one();
     Detector::with_broad_phase(on_device(&workers), workers)
-}
-
-fn hash_of(pairs: &[Pair]) -> String {
-    pair_hash(pairs.iter().map(|&pair| pair.into()))
-}
-
-fn play(spec: &SceneSpec, still: bool) -> Vec<Pair> {
-    let mut scene = spec.build().unwrap();
-    let mut detector = detector();
-    let filter = |k: usize| match scene.still() {
-        Some(list) if still && list[k] => Filter::STILL,
-        _ => Filter::ALL,
-    };
-    let filters: Vec<Filter> = (0..BOXES).map(filter).collect();
-    detector.boxes_mut().insert_each(scene.boxes(), &filters).unwrap();
-    let mut all = Vec::new();
-    for _ in 0..FRAMES {
-        detector.boxes_mut().set_all(scene.boxes()).unwrap();
-        detector.step().unwrap();
-        detector.validate();
-        all.extend_from_slice(detector.pairs());
-        scene.advance();
-    }
-    all
 }
 
 #[test]
@@ -57,8 +31,8 @@ fn every_scene_gives_the_golden_pairs() {
             let (key, value) = part.split_once('=').unwrap();
             spec = spec.param(key, value.parse().unwrap());
         }
-        for (still, hash) in [false, true].into_iter().zip(words) {
-            assert_eq!(hash_of(&play(&spec, still)), hash, "{name}, still {still}");
+        for (still, golden) in [false, true].into_iter().zip(words) {
+            assert_eq!(hash(&play(&spec, detector(), still)), golden, "{name}, still {still}");
         }
         scenes += 1;
     }
@@ -89,7 +63,7 @@ fn every_shared_data_set_gives_its_published_hashes() {
             detector.boxes_mut().set_all(&boxes).unwrap();
             detector.step().unwrap();
             assert_eq!(detector.pairs().len() as u64, frame["pairs"].as_u64().unwrap(), "{name}");
-            assert_eq!(hash_of(detector.pairs()), frame["sha256"].as_str().unwrap(), "{name}");
+            assert_eq!(hash(detector.pairs()), frame["sha256"].as_str().unwrap(), "{name}");
         }
     }
 }

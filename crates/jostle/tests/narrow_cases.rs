@@ -3,7 +3,7 @@
 
 mod narrow_support;
 
-use jostle::narrow::{self, Method, Options, PairCache, Placed, Query, Status};
+use jostle::narrow::{self, Method, Placed, Status};
 use jostle::shape::Pose;
 use narrow_support::{Case, lines, number, placed};
 use std::path::PathBuf;
@@ -31,13 +31,8 @@ fn cases() -> Vec<Case> {
 }
 
 fn fault(case: &Case, method: Method) -> Option<String> {
-    let options = Options::default().with_method(method);
     let ((a, pose_a), (b, pose_b)) = (&case.a, &case.b);
-    let answer = Query::new(options).contact(
-        &Placed::new(a, *pose_a),
-        &Placed::new(b, *pose_b),
-        &mut PairCache::default(),
-    );
+    let answer = case.contact(method);
     let radius = |shape: &jostle::shape::Shape| {
         if shape.is_bounded() { shape.bounding_radius() } else { 0.0 }
     };

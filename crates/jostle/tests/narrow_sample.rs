@@ -2,7 +2,7 @@
 
 mod narrow_support;
 
-use jostle::narrow::{self, Method, Options, PairCache, Placed, Query, Status};
+use jostle::narrow::{self, Method, Placed, Status};
 use narrow_support::{Case, data_folder, is_polyhedral, lines, number, placed};
 use std::collections::HashMap;
 
@@ -24,13 +24,8 @@ fn sample() -> Option<Vec<Case>> {
 
 /// What is wrong with the answer to a case, if anything.
 fn fault(case: &Case, method: Method) -> Option<String> {
-    let options = Options::default().with_method(method);
     let ((a, pose_a), (b, pose_b)) = (&case.a, &case.b);
-    let answer = Query::new(options).contact(
-        &Placed::new(a, *pose_a),
-        &Placed::new(b, *pose_b),
-        &mut PairCache::default(),
-    );
+    let answer = case.contact(method);
     let size = number(&case.expected["size"]);
     let reference = number(&case.expected["distance"]) - number(&case.expected["depth"]);
     let tolerance = if is_polyhedral(case) { 1e-9 } else { 1e-6 };

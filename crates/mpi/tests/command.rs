@@ -2,9 +2,12 @@
 
 mod common;
 
-use common::{Ranks, check_set, fail, json, published, run, shared_data, succeed};
+use common::{
+    Ranks, check_bad_box, check_one_file, check_set, fail, json, published, run, shared_data,
+    succeed,
+};
 use jostle::Aabb;
-use jostle_scenes::{Scene, read_pairs, write_boxes};
+use jostle_scenes::{Scene, write_boxes};
 
 #[test]
 fn every_published_set_has_its_pairs_and_events() {
@@ -35,36 +38,15 @@ fn keys_are_those_of_one_process() {
     write_boxes(&path, scene.boxes()).unwrap();
     let lines = json(Ranks::Virtual(3), &["pairs", path.to_str().unwrap(), "--json"]);
     let keys: Vec<&String> = lines[0].as_object().unwrap().keys().collect();
-    let expected = [
-        "frame",
-        "boxes",
-        "pairs",
-        "began",
-        "ended",
-        "sha256",
-        "algorithm",
-        "threads",
-        "ms",
-        "step_ms",
-    ];
-    assert_eq!(keys, expected);
+    let expected = "frame boxes pairs began ended sha256 algorithm threads ms step_ms";
+    assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
 }
 
 #[test]
 fn all_ranks_write_one_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, out) = (folder.path().join("b.npy"), folder.path().join("p.npy"));
-    let scene = Scene::new("uniform", 3000, 7, &[("density", 0.35)]).unwrap();
-    write_boxes(&path, scene.boxes()).unwrap();
-    let expected: Vec<(u32, u32)> =
-        jostle::overlaps(scene.boxes()).unwrap().into_iter().map(Into::into).collect();
     for ranks in [1, 4, 9] {
-        let args = ["pairs", path.to_str().unwrap(), "-o", out.to_str().unwrap()];
-        succeed(Ranks::Virtual(ranks), &args);
-        assert_eq!(read_pairs(&out).unwrap(), expected);
-        std::fs::remove_file(&out).unwrap();
+        check_one_file(Ranks::Virtual(ranks));
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no part is left behind");
 }
 
 #[test]
@@ -81,17 +63,11 @@ fn few_boxes_and_many_ranks_are_no_trouble() {
 
 #[test]
 fn bad_input_is_named_by_rank_row_and_axis() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bad.npy");
-    let mut boxes = vec![Aabb::default(); 100];
-    boxes[77].max[1] = f32::NAN;
-    write_boxes(&path, &boxes).unwrap();
-    let name = path.to_str().unwrap();
-    let said = fail(Ranks::Virtual(4), 2, &["pairs", name]);
-    for word in ["rank 3", "row 77", "max y is NaN"] {
-        assert!(said.contains(word), "{said}");
-    }
+    let said = check_bad_box(Ranks::Virtual(4));
     assert_eq!(said.lines().count(), 1, "one rank speaks for all: {said}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("equal.npy");
+    let name = path.to_str().unwrap();
     let said = fail(Ranks::Virtual(3), 2, &["pairs", "nowhere.npy"]);
     assert!(said.contains("nowhere.npy"), "{said}");
     write_boxes(&path, &vec![Aabb::default(); 100]).unwrap();

@@ -49,28 +49,14 @@ fn random_histories_give_the_events_of_one_process() {
 
 #[test]
 fn all_ranks_write_one_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, out) = (folder.path().join("b.npy"), folder.path().join("p.npy"));
-    let scene = Scene::new("uniform", 3000, 7, &[("density", 0.35)]).unwrap();
-    write_boxes(&path, scene.boxes()).unwrap();
-    let args = ["pairs", path.to_str().unwrap(), "-o", out.to_str().unwrap()];
-    succeed(Ranks::Mpi(4), &args);
-    let expected: Vec<(u32, u32)> =
-        jostle::overlaps(scene.boxes()).unwrap().into_iter().map(Into::into).collect();
-    assert_eq!(read_pairs(&out).unwrap(), expected);
+    check_one_file(Ranks::Mpi(4));
 }
 
 #[test]
 fn bad_input_ends_all_ranks_with_one_message() {
+    check_bad_box(Ranks::Mpi(4));
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("bad.npy");
-    let mut boxes = vec![Aabb::default(); 100];
-    boxes[77].max[1] = f32::NAN;
-    write_boxes(&path, &boxes).unwrap();
-    let said = fail(Ranks::Mpi(4), 2, &["pairs", path.to_str().unwrap()]);
-    for word in ["rank 3", "row 77", "max y is NaN"] {
-        assert!(said.contains(word), "{said}");
-    }
+    let path = folder.path().join("one.npy");
     write_boxes(&path, &[Aabb::default(); 1]).unwrap();
     let lines = json(Ranks::Mpi(4), &["pairs", path.to_str().unwrap(), "--json"]);
     assert_eq!((&lines[0]["boxes"], &lines[0]["pairs"]), (&1.into(), &0.into()));

@@ -318,6 +318,22 @@ impl Values {
     }
 }
 
+/// Reads a count as people write it: `100000`, `100_000`, `100k` or `2m`.
+///
+/// ```
+/// assert_eq!(jostle_scenes::parse_count("100k"), Ok(100_000));
+/// assert!(jostle_scenes::parse_count("ten").is_err());
+/// ```
+pub fn parse_count(text: &str) -> Result<usize, String> {
+    let plain = text.replace('_', "").to_lowercase();
+    let (digits, unit) = match plain.strip_suffix(['k', 'm']) {
+        Some(digits) => (digits, if plain.ends_with('k') { 1_000 } else { 1_000_000 }),
+        None => (plain.as_str(), 1),
+    };
+    let number: usize = digits.parse().map_err(|_| "give a whole number, as 100000 or 100k")?;
+    number.checked_mul(unit).ok_or_else(|| "the number is too large".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

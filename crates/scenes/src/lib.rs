@@ -29,7 +29,7 @@ mod rng;
 mod scene;
 mod shape_pairs;
 
-pub use catalog::{ParamInfo, SceneError, SceneInfo};
+pub use catalog::{ParamInfo, SceneError, SceneInfo, parse_count};
 #[cfg(feature = "files")]
 pub use io::{
     FileError, FileFault, FrameReader, FrameWriter, Invalid, OutputFile, PairWriter, SkippedRow,

@@ -6,12 +6,14 @@
 //! - [`script`] reads step scripts with expected events from `testdata/scripts`.
 //! - [`history`] makes random histories, by [`proptest`] or from bytes.
 //! - [`degenerate`] lists inputs that break careless algorithms.
+//! - [`golden`] plays the scenes whose hashes are in `testdata/pair_hashes.txt`.
 //! - [`hostile`] lists histories in which remembering the last step is of no use.
 //! - [`suite`] runs all of it; a failure says in words what differed.
 
 #![forbid(unsafe_code)]
 
 pub mod degenerate;
+pub mod golden;
 pub mod history;
 pub mod hostile;
 pub mod model;

@@ -4,12 +4,10 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use jostle::{Algorithm, Detector, Filter, Pair, Workers};
+use jostle::{Algorithm, Detector, Workers};
 use jostle_scenes::{Scene, SceneSpec};
+use jostle_testkit::golden::{BOXES, hash, play};
 use jostle_testkit::suite;
-
-const BOXES: usize = 800;
-const FRAMES: usize = 12;
 
 fn file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/pair_hashes.txt")
@@ -32,29 +30,9 @@ fn name(spec: &SceneSpec) -> String {
     [vec![spec.name.clone()], params].concat().join(":")
 }
 
-fn hash(pairs: &[Pair]) -> String {
-    jostle_scenes::pair_hash(pairs.iter().map(|&pair| pair.into()))
-}
-
-/// The pairs of all frames, one after the other; still boxes are declared so on request.
-fn play(spec: &SceneSpec, algorithm: Algorithm, threads: usize, still: bool) -> Vec<Pair> {
-    let mut scene = spec.build().unwrap();
-    let mut detector = Detector::with_workers(algorithm, Workers::new(threads).unwrap());
-    let filter = |k: usize| match scene.still() {
-        Some(list) if still && list[k] => Filter::STILL,
-        _ => Filter::ALL,
-    };
-    let filters: Vec<Filter> = (0..BOXES).map(filter).collect();
-    detector.boxes_mut().insert_each(scene.boxes(), &filters).unwrap();
-    let mut all = Vec::new();
-    for _ in 0..FRAMES {
-        detector.boxes_mut().set_all(scene.boxes()).unwrap();
-        detector.step().unwrap();
-        detector.validate();
-        all.extend_from_slice(detector.pairs());
-        scene.advance();
-    }
-    all
+fn played(spec: &SceneSpec, algorithm: Algorithm, threads: usize, still: bool) -> String {
+    let detector = Detector::with_workers(algorithm, Workers::new(threads).unwrap());
+    hash(&play(spec, detector, still))
 }
 
 #[test]
@@ -65,12 +43,12 @@ fn every_algorithm_and_thread_count_gives_the_golden_pairs() {
          then with still boxes declared so.\n",
     );
     for spec in variants() {
-        let truth = [false, true].map(|still| hash(&play(&spec, Algorithm::BruteForce, 1, still)));
+        let truth = [false, true].map(|still| played(&spec, Algorithm::BruteForce, 1, still));
         writeln!(made, "{} {} {}", name(&spec), truth[0], truth[1]).unwrap();
         for &algorithm in Algorithm::ALL {
             for threads in suite::THREADS {
                 for still in [false, true] {
-                    let hash = hash(&play(&spec, algorithm, threads, still));
+                    let hash = played(&spec, algorithm, threads, still);
                     assert_eq!(
                         hash,
                         truth[usize::from(still)],

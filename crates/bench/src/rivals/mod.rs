@@ -35,7 +35,7 @@ pub struct RivalsArgs {
     #[arg(long = "set")]
     set: Vec<String>,
     /// Number of boxes
-    #[arg(long, value_parser = names::count, default_value = "10k")]
+    #[arg(long, value_parser = jostle_scenes::parse_count, default_value = "10k")]
     n: usize,
     /// Number of frames
     #[arg(long, value_parser = names::positive, default_value = "64")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use jostle::{Algorithm, Workers, available_threads};
-use jostle_scenes::OutputFile;
+use jostle_scenes::{OutputFile, parse_count};
 use serde_json::Value;
 
 use super::narrow::command::{self as narrow, NarrowArgs};
@@ -57,7 +57,7 @@ pub struct BenchArgs {
     #[arg(long, value_delimiter = ',', default_value = "uniform")]
     scene: Vec<String>,
     /// Numbers of boxes
-    #[arg(long, value_delimiter = ',', value_parser = names::count, default_value = "10000")]
+    #[arg(long, value_delimiter = ',', value_parser = parse_count, default_value = "10000")]
     n: Vec<usize>,
     /// Frames of each run
     #[arg(long, value_parser = names::positive, default_value = "30")]

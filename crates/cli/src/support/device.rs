@@ -88,6 +88,7 @@ fn open(name: &str) -> Result<Device, Failure> {
 
 /// One line for each device.
 pub fn listed() -> Vec<String> {
+    #[cfg_attr(not(feature = "gpu"), expect(unused_mut))]
     let mut lines = vec!["cpu  the processor".into()];
     #[cfg(feature = "gpu")]
     for info in jostle_gpu::Gpu::list() {

@@ -1,6 +1,7 @@
 //! Names and numbers as they are given on the command line.
 
 use jostle::{Algorithm, Workers};
+use jostle_scenes::parse_count;
 
 use crate::support::failure::Failure;
 
@@ -57,20 +58,9 @@ pub fn chosen(choices: &[Choice]) -> Vec<(Algorithm, bool)> {
     list
 }
 
-/// A count such as `100000`, `100_000`, `100k` or `2m`.
-pub fn count(text: &str) -> Result<usize, String> {
-    let plain = text.replace('_', "").to_lowercase();
-    let (digits, unit) = match plain.strip_suffix(['k', 'm']) {
-        Some(digits) => (digits, if plain.ends_with('k') { 1_000 } else { 1_000_000 }),
-        None => (plain.as_str(), 1),
-    };
-    let number: usize = digits.parse().map_err(|_| "give a whole number, as 100000 or 100k")?;
-    number.checked_mul(unit).ok_or_else(|| "the number is too large".into())
-}
-
 /// A count of at least one.
 pub fn positive(text: &str) -> Result<usize, String> {
-    match count(text)? {
+    match parse_count(text)? {
         0 => Err("give at least 1".into()),
         number => Ok(number),
     }
@@ -78,7 +68,7 @@ pub fn positive(text: &str) -> Result<usize, String> {
 
 /// A number of threads; 0 is one for each core.
 pub fn threads(text: &str) -> Result<usize, String> {
-    let number = count(text)?;
+    let number = parse_count(text)?;
     if number > MOST_THREADS {
         return Err(format!("at most {MOST_THREADS} threads, or 0 for one for each core"));
     }
@@ -121,12 +111,12 @@ mod tests {
 
     #[test]
     fn counts_may_be_abbreviated() {
-        assert_eq!(count("100_000"), Ok(100_000));
-        assert_eq!(count("100k"), Ok(100_000));
-        assert_eq!(count("2M"), Ok(2_000_000));
-        assert!(count("99999999999999999m").is_err());
-        assert!(count("ten").is_err());
-        assert!(count("-1").is_err());
+        assert_eq!(parse_count("100_000"), Ok(100_000));
+        assert_eq!(parse_count("100k"), Ok(100_000));
+        assert_eq!(parse_count("2M"), Ok(2_000_000));
+        assert!(parse_count("99999999999999999m").is_err());
+        assert!(parse_count("ten").is_err());
+        assert!(parse_count("-1").is_err());
         assert!(positive("0").is_err());
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use jostle_scenes::{Invalid, SceneSpec};
+use jostle_scenes::{Invalid, SceneSpec, parse_count};
 
 use crate::support::failure::Failure;
 use crate::support::feed::Feed;
@@ -19,7 +19,7 @@ pub struct SourceArgs {
     #[arg(long, value_name = "NAME")]
     pub scene: Option<String>,
     /// Number of boxes in the scene
-    #[arg(long, value_parser = names::count, default_value = "2000")]
+    #[arg(long, value_parser = parse_count, default_value = "2000")]
     pub n: usize,
     /// Number of frames; of a file, at most this many
     #[arg(long, value_parser = names::positive)]

@@ -13,7 +13,7 @@ struct Params { groups: u32, capacity: u32 }
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     let entries = work[ENTRIES];
-    let mine = share(select(entries, 0u, entries > params.capacity), group.x, params.groups);
+    let mine = share(fitting(entries, params.capacity), group.x, params.groups);
     let axis = work[AXIS];
     let groups = work[GROUPS];
     for (var i = mine.x + thread; i < mine.y; i += 256u) {

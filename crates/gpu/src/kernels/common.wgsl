@@ -12,6 +12,11 @@ fn share(count: u32, index: u32, groups: u32) -> vec2<u32> {
     return vec2<u32>(begin, min(begin + each, count));
 }
 
+// The number of elements, or none if they did not fit: the host will come again with more room.
+fn fitting(count: u32, capacity: u32) -> u32 {
+    return select(count, 0u, count > capacity);
+}
+
 // Addition that stops at the largest number. It is associative, so prefix sums stay exact below
 // it, and a total that reaches it says "too many" instead of wrapping round.
 fn add(one: u32, other: u32) -> u32 {

@@ -31,49 +31,25 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         }
         return;
     }
-    let began = began_in(id.x, threads, new_count, old_count, work[hits_at]);
-    let ended = ended_in(id.x, threads, new_count, old_count, work[hits_at + threads]);
+    let began = missing(true, id.x, threads, new_count, old_count, work[hits_at]);
+    let ended = missing(false, id.x, threads, old_count, new_count, work[hits_at + threads]);
     if params.write == 0u {
         work[hits_at] = began;
         work[hits_at + threads] = ended;
     }
 }
 
-fn began_in(thread: u32, threads: u32, count: u32, others: u32, place: u32) -> u32 {
-    let each = (count + threads - 1u) / threads;
-    let begin = min(thread * each, count);
-    let end = min(begin + each, count);
-    if begin >= end {
-        return 0u;
+// A pair of the new list, or of the one before it.
+fn pair_of(new_list: bool, at: u32) -> vec2<u32> {
+    if new_list {
+        return now[at];
     }
-    var low = 0u;
-    var high = others;
-    let first = now[begin];
-    while low < high {
-        let middle = (low + high) >> 1u;
-        if less(before[middle], first) {
-            low = middle + 1u;
-        } else {
-            high = middle;
-        }
-    }
-    var found = 0u;
-    for (var i = begin; i < end; i += 1u) {
-        let pair = now[i];
-        while low < others && less(before[low], pair) {
-            low += 1u;
-        }
-        if low >= others || any(before[low] != pair) {
-            if params.write == 1u {
-                events[place + found] = pair;
-            }
-            found += 1u;
-        }
-    }
-    return found;
+    return before[at];
 }
 
-fn ended_in(thread: u32, threads: u32, others: u32, count: u32, place: u32) -> u32 {
+// The thread's pairs of one list that the other lacks: their number, after writing them from
+// `place` on if events are written now.
+fn missing(new_list: bool, thread: u32, threads: u32, count: u32, others: u32, place: u32) -> u32 {
     let each = (count + threads - 1u) / threads;
     let begin = min(thread * each, count);
     let end = min(begin + each, count);
@@ -82,10 +58,10 @@ fn ended_in(thread: u32, threads: u32, others: u32, count: u32, place: u32) -> u
     }
     var low = 0u;
     var high = others;
-    let first = before[begin];
+    let first = pair_of(new_list, begin);
     while low < high {
         let middle = (low + high) >> 1u;
-        if less(now[middle], first) {
+        if less(pair_of(!new_list, middle), first) {
             low = middle + 1u;
         } else {
             high = middle;
@@ -93,11 +69,11 @@ fn ended_in(thread: u32, threads: u32, others: u32, count: u32, place: u32) -> u
     }
     var found = 0u;
     for (var i = begin; i < end; i += 1u) {
-        let pair = before[i];
-        while low < others && less(now[low], pair) {
+        let pair = pair_of(new_list, i);
+        while low < others && less(pair_of(!new_list, low), pair) {
             low += 1u;
         }
-        if low >= others || any(now[low] != pair) {
+        if low >= others || any(pair_of(!new_list, low) != pair) {
             if params.write == 1u {
                 events[place + found] = pair;
             }

@@ -12,14 +12,12 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> work: array<u32>;
 @group(0) @binding(2) var<storage, read_write> data: array<u32>;
 
-var<workgroup> sums: array<u32, 256>;
 var<workgroup> count: u32;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
-        let all = work[params.count_at];
-        count = select(all, 0u, all > params.capacity);
+        count = fitting(work[params.count_at], params.capacity);
     }
     let mine = share(workgroupUniformLoad(&count), group.x, params.groups);
     var base = work[params.partials + group.x];
@@ -31,15 +29,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             values[k] = select(0u, data[min(first + k, mine.y - 1u)], first + k < mine.y);
             sum = add(sum, values[k]);
         }
-        sums[thread] = sum;
-        workgroupBarrier();
-        for (var reach = 1u; reach < 256u; reach <<= 1u) {
-            let before = select(0u, sums[max(thread, reach) - reach], thread >= reach);
-            workgroupBarrier();
-            sums[thread] = add(sums[thread], before);
-            workgroupBarrier();
-        }
-        var next = add(base, select(0u, sums[max(thread, 1u) - 1u], thread > 0u));
+        var next = add(base, sum_before(thread, sum));
         for (var k = 0u; k < 4u; k += 1u) {
             if first + k < mine.y {
                 data[first + k] = next;

@@ -15,8 +15,8 @@ var<workgroup> sums: array<u32, 256>;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-    let count = work[params.count_at];
-    let mine = share(select(count, 0u, count > params.capacity), group.x, params.groups);
+    let count = fitting(work[params.count_at], params.capacity);
+    let mine = share(count, group.x, params.groups);
     var sum = 0u;
     for (var i = mine.x + thread; i < mine.y; i += 256u) {
         sum = add(sum, data[i]);

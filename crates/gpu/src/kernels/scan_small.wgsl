@@ -11,8 +11,6 @@ struct Params {
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read_write> work: array<u32>;
 
-var<workgroup> sums: array<u32, 256>;
-
 @compute @workgroup_size(256)
 fn main(@builtin(local_invocation_index) thread: u32) {
     let each = (params.length + 255u) / 256u;
@@ -22,15 +20,7 @@ fn main(@builtin(local_invocation_index) thread: u32) {
     for (var i = begin; i < end; i += 1u) {
         sum = add(sum, work[params.first + i]);
     }
-    sums[thread] = sum;
-    workgroupBarrier();
-    for (var reach = 1u; reach < 256u; reach <<= 1u) {
-        let before = select(0u, sums[max(thread, reach) - reach], thread >= reach);
-        workgroupBarrier();
-        sums[thread] = add(sums[thread], before);
-        workgroupBarrier();
-    }
-    var next = select(0u, sums[max(thread, 1u) - 1u], thread > 0u);
+    var next = sum_before(thread, sum);
     for (var i = begin; i < end; i += 1u) {
         let value = work[params.first + i];
         work[params.first + i] = next;

@@ -21,8 +21,8 @@ var<workgroup> sums: array<u32, 256>;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-    let count = work[params.count_at];
-    let mine = share(select(count, 0u, count > params.capacity), group.x, params.groups);
+    let count = fitting(work[params.count_at], params.capacity);
+    let mine = share(count, group.x, params.groups);
     for (var pair = 0u; pair < 8u; pair += 1u) {
         counts[pair * 256u + thread] = 0u;
     }

@@ -30,8 +30,7 @@ var<workgroup> count: u32;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
     if thread == 0u {
-        let all = work[params.count_at];
-        count = select(all, 0u, all > params.capacity);
+        count = fitting(work[params.count_at], params.capacity);
     }
     if thread < 16u {
         next[thread] = work[params.counts + thread * params.groups + group.x];

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 use glam::{DQuat, DVec3};
+use jostle::narrow::{Contact, Method, Options, PairCache, Placed, Query};
 use jostle::shape::{Pose, Shape};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -13,6 +14,15 @@ pub(crate) struct Case {
     pub a: (Shape, Pose),
     pub b: (Shape, Pose),
     pub expected: Value,
+}
+
+impl Case {
+    /// The contact of its shapes, without memory of an earlier question.
+    pub(crate) fn contact(&self, method: Method) -> Contact {
+        let (a, b) = (Placed::new(&self.a.0, self.a.1), Placed::new(&self.b.0, self.b.1));
+        let mut query = Query::new(Options::default().with_method(method));
+        query.contact(&a, &b, &mut PairCache::default())
+    }
 }
 
 pub(crate) fn number(value: &Value) -> f64 {

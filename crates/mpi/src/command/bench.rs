@@ -24,33 +24,40 @@ pub(crate) struct BenchArgs {
     /// The scene
     #[arg(long, default_value = "uniform")]
     scene: String,
-    /// Boxes
-    #[arg(long, value_parser = super::count, default_value = "100k")]
-    n: usize,
     /// Frames that count; some more go before
     #[arg(long, default_value = "10")]
     frames: usize,
-    /// Seed of the scene
-    #[arg(long, default_value = "1")]
-    seed: u64,
-    /// Parameters of the scene, as density=0.35
-    #[arg(long, value_name = "KEY=VALUE")]
-    param: Vec<String>,
-    /// The algorithm of each rank's search, by name
-    #[arg(long, value_parser = super::algorithm, default_value = "auto")]
-    algorithm: Algorithm,
+    #[command(flatten)]
+    job: JobArgs,
     /// Threads of each rank
     #[arg(long, default_value = "1")]
     threads: usize,
     /// Threads of the one process to compare with; 0 for none
     #[arg(long, default_value = "0")]
     against: usize,
-    /// Who may change a box
-    #[arg(long, value_enum, default_value = "migrating")]
-    ownership: Owner,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// What boxes a job has and how its ranks share them.
+#[derive(Args)]
+pub(crate) struct JobArgs {
+    /// Boxes
+    #[arg(long, value_parser = jostle_scenes::parse_count, default_value = "100k")]
+    pub n: usize,
+    /// Seed of the scene
+    #[arg(long, default_value = "1")]
+    pub seed: u64,
+    /// Parameters of the scene, as density=0.35
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub param: Vec<String>,
+    /// The algorithm of each rank's search, by name
+    #[arg(long, value_parser = super::algorithm, default_value = "auto")]
+    pub algorithm: Algorithm,
+    /// Who may change a box
+    #[arg(long, value_enum, default_value = "migrating")]
+    pub ownership: Owner,
 }
 
 /// Who may change a box.
@@ -72,11 +79,11 @@ impl Owner {
 }
 
 pub(crate) fn run<C: Communicator>(args: &BenchArgs, comm: &C) -> Result<(), Failure> {
-    let frames = Frames::new(&args.scene, args.n, args.seed, &args.param, args.frames)?;
+    let frames = Frames::new(&args.scene, args.job.n, args.job.seed, &args.job.param, args.frames)?;
     let options = Options {
-        algorithm: args.algorithm,
+        algorithm: args.job.algorithm,
         workers: workers(args.threads)?,
-        ownership: args.ownership.ownership(),
+        ownership: args.job.ownership.ownership(),
         ..Options::default()
     };
     let sum = measure(comm, &frames, options, args.against)?;
@@ -88,11 +95,11 @@ pub(crate) fn run<C: Communicator>(args: &BenchArgs, comm: &C) -> Result<(), Fai
             comm,
             json!({
                 "scene": frames.name,
-                "n": args.n,
+                "n": args.job.n,
                 "ranks": sum.ranks,
                 "threads": args.threads,
-                "ownership": format!("{:?}", args.ownership).to_lowercase(),
-                "algorithm": args.algorithm.name(),
+                "ownership": format!("{:?}", args.job.ownership).to_lowercase(),
+                "algorithm": args.job.algorithm.name(),
                 "frames": sum.frames,
                 "pairs": sum.pairs,
                 "step_median_ms": step,
@@ -125,7 +132,7 @@ pub(crate) fn run<C: Communicator>(args: &BenchArgs, comm: &C) -> Result<(), Fai
             "{} with {} boxes on {} ranks: {step:.2} ms a step, {} times one process with {} \
              threads; {} times its tests",
             frames.name,
-            args.n,
+            args.job.n,
             sum.ranks,
             text(ratio),
             args.against,

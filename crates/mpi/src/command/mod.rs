@@ -138,17 +138,6 @@ pub(crate) fn say(comm: &impl Communicator, line: impl Display) {
     }
 }
 
-/// A count such as `100000`, `100_000`, `100k` or `2m`.
-pub(crate) fn count(text: &str) -> Result<usize, String> {
-    let plain = text.replace('_', "").to_lowercase();
-    let (digits, unit) = match plain.strip_suffix(['k', 'm']) {
-        Some(digits) => (digits, if plain.ends_with('k') { 1_000 } else { 1_000_000 }),
-        None => (plain.as_str(), 1),
-    };
-    let number: usize = digits.parse().map_err(|_| "give a whole number, as 100000 or 100k")?;
-    number.checked_mul(unit).ok_or_else(|| "the number is too large".into())
-}
-
 /// An algorithm by name.
 pub(crate) fn algorithm(name: &str) -> Result<jostle::Algorithm, String> {
     name.parse().map_err(|error: jostle::UnknownAlgorithm| error.to_string())

@@ -37,7 +37,7 @@ pub(crate) struct PairsArgs {
     #[arg(long)]
     json: bool,
     /// Refuses to go on when more pairs than this overlap on one rank
-    #[arg(long, value_name = "PAIRS", value_parser = super::count)]
+    #[arg(long, value_name = "PAIRS", value_parser = jostle_scenes::parse_count)]
     limit: Option<usize>,
     /// Cuts space again in every frame, to test that
     #[arg(long, hide = true)]

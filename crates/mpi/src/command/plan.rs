@@ -9,7 +9,7 @@ use super::Failure;
 #[derive(Args)]
 pub(crate) struct PlanArgs {
     /// Boxes of the job; each takes 16 bytes here
-    #[arg(long, value_parser = super::count, default_value = "1m")]
+    #[arg(long, value_parser = jostle_scenes::parse_count, default_value = "1m")]
     n: usize,
     /// Numbers of ranks
     #[arg(long, value_delimiter = ',', default_value = "64,512,4096")]

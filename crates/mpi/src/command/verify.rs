@@ -30,7 +30,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "input")]
     scene: Vec<String>,
     /// Boxes of the scene
-    #[arg(long, value_parser = super::count, default_value = "10000")]
+    #[arg(long, value_parser = jostle_scenes::parse_count, default_value = "10000")]
     n: usize,
     /// Frames of the scene
     #[arg(long, default_value = "5")]

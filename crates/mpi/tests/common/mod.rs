@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
 
-use jostle::{Algorithm, Detector, Filter};
-use jostle_scenes::FrameReader;
+use jostle::{Aabb, Algorithm, Detector, Filter};
+use jostle_scenes::{FrameReader, Scene, read_pairs, write_boxes};
 use serde_json::Value;
 
 /// A collective that hangs must not hang the tests.
@@ -120,4 +120,31 @@ pub(crate) fn check_set(ranks: Ranks, folder: &Path, name: &str, frames: &[Value
         assert_eq!(line["began"], began, "{name} on {ranks:?}");
         assert_eq!(line["ended"], ended, "{name} on {ranks:?}");
     }
+}
+
+/// Ranks that write their pairs give one file with the pairs of one process, and nothing else.
+pub(crate) fn check_one_file(ranks: Ranks) {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("b.npy"), folder.path().join("p.npy"));
+    let scene = Scene::new("uniform", 3000, 7, &[("density", 0.35)]).unwrap();
+    write_boxes(&path, scene.boxes()).unwrap();
+    succeed(ranks, &["pairs", path.to_str().unwrap(), "-o", out.to_str().unwrap()]);
+    let expected: Vec<(u32, u32)> =
+        jostle::overlaps(scene.boxes()).unwrap().into_iter().map(Into::into).collect();
+    assert_eq!(read_pairs(&out).unwrap(), expected, "{ranks:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no part is left behind");
+}
+
+/// A NaN that the last of four ranks reads is named by rank, row and axis; returns the message.
+pub(crate) fn check_bad_box(four: Ranks) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bad.npy");
+    let mut boxes = vec![Aabb::default(); 100];
+    boxes[77].max[1] = f32::NAN;
+    write_boxes(&path, &boxes).unwrap();
+    let said = fail(four, 2, &["pairs", path.to_str().unwrap()]);
+    for word in ["rank 3", "row 77", "max y is NaN"] {
+        assert!(said.contains(word), "{said}");
+    }
+    said
 }
