@@ -4,9 +4,12 @@
 
 mod common;
 
-use common::{Ranks, check_set, fail, json, published, run, shared_data, succeed};
+use common::{
+    Ranks, check_bad_box, check_one_file, check_set, json, mpirun, published, run, shared_data,
+    succeed,
+};
 use jostle::Aabb;
-use jostle_scenes::{Scene, read_pairs, write_boxes};
+use jostle_scenes::{Scene, write_boxes};
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 
@@ -42,8 +45,8 @@ fn every_scene_gives_the_events_of_one_process() {
 #[test]
 fn random_histories_give_the_events_of_one_process() {
     for ranks in RANKS {
-        let said = succeed(Ranks::Mpi(ranks), &["verify", "--histories", "2", "--seed", "100"]);
-        assert!(said.contains("2 histories"), "{said}");
+        let said = succeed(Ranks::Mpi(ranks), &["verify", "--histories", "4", "--seed", "100"]);
+        assert!(said.contains("4 histories"), "{said}");
     }
 }
 
@@ -60,6 +63,28 @@ fn bad_input_ends_all_ranks_with_one_message() {
     write_boxes(&path, &[Aabb::default(); 1]).unwrap();
     let lines = json(Ranks::Mpi(4), &["pairs", path.to_str().unwrap(), "--json"]);
     assert_eq!((&lines[0]["boxes"], &lines[0]["pairs"]), (&1.into(), &0.into()));
+}
+
+/// Two machines with different files under one name: ranks with different working folders.
+#[test]
+fn files_of_different_shapes_are_refused_by_all_ranks() {
+    let folders = [3, 5].map(|count| {
+        let folder = tempfile::tempdir().unwrap();
+        write_boxes(folder.path().join("b.npy"), &vec![Aabb::default(); count]).unwrap();
+        folder
+    });
+    let mut command = mpirun();
+    for (place, folder) in folders.iter().enumerate() {
+        let program = env!("CARGO_BIN_EXE_jostle-mpi");
+        command.args(if place == 0 { vec![] } else { vec![":"] });
+        command.args(["-n", "2", "--wdir", folder.path().to_str().unwrap(), program]);
+        command.args(["pairs", "b.npy"]);
+    }
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let expected = "b.npy: rank 0 sees the shape (1, 3, 6) and rank 2 sees (1, 5, 6)";
+    assert!(said.contains(expected), "{said}");
 }
 
 #[test]

@@ -30,19 +30,26 @@ pub(crate) fn run(ranks: Ranks, args: &[&str]) -> Output {
             command
         }
         Ranks::Mpi(count) => {
-            let mut command = assert_cmd::Command::new("mpirun");
-            command
-                .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
-                .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-                .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
-                .env("OMPI_MCA_hwloc_base_binding_policy", "none")
-                .env("OMPI_MCA_btl_vader_single_copy_mechanism", "none")
-                .env("OMPI_MCA_mpi_yield_when_idle", "1")
-                .args(["-n", &count.to_string(), program]);
+            let mut command = mpirun();
+            command.args(["-n", &count.to_string(), program]);
             command
         }
     };
     command.args(args).timeout(TIMEOUT).output().expect("the command runs")
+}
+
+/// MPI's launcher, allowed to start more ranks than there are cores.
+pub(crate) fn mpirun() -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::new("mpirun");
+    command
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .env("OMPI_MCA_hwloc_base_binding_policy", "none")
+        .env("OMPI_MCA_btl_vader_single_copy_mechanism", "none")
+        .env("OMPI_MCA_mpi_yield_when_idle", "1")
+        .timeout(TIMEOUT);
+    command
 }
 
 /// What it prints; it must succeed.
