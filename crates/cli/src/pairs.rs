@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::support::device::Device;
 use crate::support::failure::Failure;
 use crate::support::feed::{Feed, STANDARD};
+use crate::support::files;
 use crate::support::interrupt;
 use crate::support::names;
 use crate::support::progress::Progress;
@@ -105,6 +106,10 @@ pub(crate) fn run(args: &PairsArgs) -> Result<(), Failure> {
     }
     let device = Device::open(&args.device)?;
     let algorithm = device.algorithm(args.algorithm)?;
+    if let Some(output) = &args.output {
+        let inputs: Vec<&Path> = args.with.iter().chain([&args.input]).map(AsRef::as_ref).collect();
+        files::apart(output, &inputs)?;
+    }
     let mut feed = open(args)?;
     let sequence = feed.is_sequence();
     let mut file = match &args.output {

@@ -43,8 +43,31 @@ fn unknown_names_get_a_suggestion() {
     refused(&bench, &["scene", "worst", "--set", "kind=gaint", "-o", "x.npy"], &["gaint", "giant"]);
     refused(&bench, &["reproduce", "basline"], &["did you mean baseline"]);
     refused(&bench, &["pears"], &["pairs"]);
+    let message = bench.fails(2, &["bench", "--algorithm", "foo"]);
+    assert!(message.contains("there are: brute-force") && !message.contains("mean"), "{message}");
     refused(&bench, &["completions", "fisch"], &["fish"]);
     assert_eq!(bench.files(), ["one.csv"]);
+}
+
+#[test]
+fn an_output_does_not_replace_the_input() {
+    let bench = Bench::new();
+    let text = "0,0,0,1,1,1\n1,1,1,2,2,2\n";
+    let path = bench.write("one.csv", text);
+    let query = r#"{"id": 1, "a": {"shape": {"box": {"half_extents": [1, 1, 1]}}},
+                    "b": {"shape": {"sphere": {"radius": 1}}}}"#;
+    bench.write("queries.jsonl", query.replace('\n', " "));
+    let whole = path.to_str().unwrap();
+    let words = ["is the input", "give another name"];
+    refused(&bench, &["pairs", "one.csv", "-o", "./one.csv"], &words);
+    refused(&bench, &["pairs", "./one.csv", "--with", whole, "-o", "one.csv"], &words);
+    refused(&bench, &["bench", "one.csv", "--frames", "1", "--csv", whole], &words);
+    refused(&bench, &["contacts", "queries.jsonl", "-o", "queries.jsonl"], &words);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    // A file that is there and no input is replaced.
+    bench.write("pairs.csv", "old");
+    bench.ok(&["pairs", "one.csv", "-o", "pairs.csv"]);
+    assert_eq!(std::fs::read_to_string(bench.path("pairs.csv")).unwrap(), "a,b\n0,1\n");
 }
 
 #[test]

@@ -190,7 +190,8 @@ fn half_spaces_may_be_infinitely_deep_and_may_not_turn() {
 #[test]
 fn a_missing_file_and_a_folder_are_named() {
     let bench = Bench::new();
-    assert!(bench.fails(2, &["contacts", "none.jsonl"]).contains("none.jsonl: cannot be read"));
+    let missing = "none.jsonl: there is no such file or folder; check the path";
+    assert!(bench.fails(2, &["contacts", "none.jsonl"]).contains(missing));
     assert!(bench.fails(2, &["contacts", "."]).contains("cannot be read"));
     bench.write("empty.jsonl", "");
     assert_eq!(bench.ok(&["contacts", "empty.jsonl"]), "");

@@ -119,3 +119,8 @@ mod primitive_tests;
 
 pub use device::{Gpu, GpuChoice, GpuError, GpuInfo};
 pub use sweep::{DevicePairs, GpuOptions, GpuSweep};
+
+/// The README's example is compiled as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -197,12 +197,12 @@ impl fmt::Display for SceneError {
             SceneError::UnknownScene { name } => {
                 let known: Vec<_> = SCENES.iter().map(|scene| scene.name).collect();
                 write!(f, "there is no scene '{name}'")?;
-                suggest(f, name, &known, "the scenes are")
+                suggest(f, name, &known, "The scenes are")
             }
             SceneError::UnknownParam { scene, name } => {
                 let known: Vec<_> = scene.params.iter().map(|param| param.name).collect();
                 write!(f, "scene '{}' has no parameter '{name}'", scene.name)?;
-                suggest(f, name, &known, "it has")
+                suggest(f, name, &known, "It has")
             }
             SceneError::OutOfRange { scene, param, value } => {
                 let ParamInfo { name, min, max, .. } = param;
@@ -224,7 +224,7 @@ impl fmt::Display for SceneError {
                     );
                 }
                 write!(f, "scene '{scene}': {name} = '{text}' is not known")?;
-                suggest(f, text, param.choices, "give one of")
+                suggest(f, text, param.choices, "Give one of")
             }
             SceneError::NotAParam { text } => {
                 write!(f, "'{text}' is not a parameter; write name=value, such as density=0.05")
@@ -238,7 +238,8 @@ impl fmt::Display for SceneError {
 
 impl std::error::Error for SceneError {}
 
-/// Ends a message with the nearest known name, if one is near, and with all of them.
+/// Ends a message with the nearest known name, if one is near, and with all of them. `all` is the
+/// beginning of the sentence that lists them.
 fn suggest(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str], all: &str) -> fmt::Result {
     let nearest = known
         .iter()
@@ -248,8 +249,10 @@ fn suggest(f: &mut fmt::Formatter<'_>, name: &str, known: &[&str], all: &str) ->
         && distance <= 1 + nearest.len() / 3
     {
         write!(f, "; did you mean '{nearest}'?")?;
+    } else {
+        write!(f, ".")?;
     }
-    write!(f, "; {all} {}", known.join(", "))
+    write!(f, " {all} {}", known.join(", "))
 }
 
 /// The scene of a name.

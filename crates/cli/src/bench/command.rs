@@ -250,6 +250,10 @@ pub(super) struct Outputs {
 
 impl Outputs {
     pub(super) fn create(args: &BenchArgs) -> Result<Outputs, Failure> {
+        let inputs: Vec<&Path> = args.input.iter().map(AsRef::as_ref).collect();
+        for output in [&args.csv, &args.plot].into_iter().flatten() {
+            files::apart(output, &inputs)?;
+        }
         let csv = args.csv.as_deref().map(files::create).transpose()?;
         let plot = args.plot.as_deref().map(files::create_picture).transpose()?;
         Ok(Outputs { csv, plot })

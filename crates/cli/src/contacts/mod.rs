@@ -15,6 +15,7 @@ use clap::Args;
 use jostle_scenes::OutputFile;
 
 use crate::support::failure::Failure;
+use crate::support::files;
 use crate::support::interrupt;
 use crate::support::text::count_of;
 use query::Query;
@@ -77,6 +78,7 @@ pub(crate) fn run(args: &ContactsArgs) -> Result<(), Failure> {
     let input = open(&args.input)?;
     let tally = match &args.output {
         Some(path) => {
+            files::apart(path, &[&args.input])?;
             let mut file = OutputFile::create(path)?;
             let tally = answer_all(input, &args.input, &mut file)?;
             file.finish()?;
@@ -120,7 +122,13 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
 }
 
 fn unreadable(path: &Path, error: io::Error) -> Failure {
-    Failure::Input(format!("{}: cannot be read: {error}", path.display()))
+    let path = path.display();
+    Failure::Input(match error.kind() {
+        io::ErrorKind::NotFound => {
+            format!("{path}: there is no such file or folder; check the path")
+        }
+        _ => format!("{path}: cannot be read: {error}"),
+    })
 }
 
 fn answer_all(

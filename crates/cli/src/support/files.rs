@@ -31,6 +31,20 @@ pub fn create(path: &Path) -> Result<OutputFile, Failure> {
     Ok(OutputFile::create(path)?)
 }
 
+/// Refuses an output that is one of the inputs: it would replace what the user came with.
+pub fn apart(output: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    // A file that is not there yet is no input, and a device replaces nothing.
+    let Ok(target) = output.canonicalize() else { return Ok(()) };
+    let is_target = |input: &&Path| input.canonicalize().is_ok_and(|input| input == target);
+    if target.is_file() && inputs.iter().any(is_target) {
+        let output = output.display();
+        return Err(Failure::Input(format!(
+            "{output}: is the input, which the output would replace; give another name"
+        )));
+    }
+    Ok(())
+}
+
 /// Writes a whole file at once.
 pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
     let mut file = create(path)?;

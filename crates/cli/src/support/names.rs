@@ -68,7 +68,8 @@ pub fn positive(text: &str) -> Result<usize, String> {
 
 /// A number of threads; 0 is one for each core.
 pub fn threads(text: &str) -> Result<usize, String> {
-    let number = parse_count(text)?;
+    let number =
+        parse_count(text).map_err(|_| "give a whole number, as 4, or 0 for one for each core")?;
     if number > MOST_THREADS {
         return Err(format!("at most {MOST_THREADS} threads, or 0 for one for each core"));
     }

@@ -141,7 +141,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Enough for the passes; an interpreter is slow.
-    const PAIRS: usize = if cfg!(miri) { 200 } else { 3000 };
+    const PAIRS: usize = if cfg!(miri) { 100 } else { 3000 };
 
     proptest! {
         #[test]

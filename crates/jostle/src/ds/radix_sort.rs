@@ -367,7 +367,7 @@ mod tests {
     }
 
     /// More than the insertion sort takes; an interpreter is slow.
-    const KEYS: usize = if cfg!(miri) { 80 } else { 400 };
+    const KEYS: usize = if cfg!(miri) { 40 } else { 400 };
 
     fn stable_order(keys: &[f32]) -> Vec<u32> {
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();

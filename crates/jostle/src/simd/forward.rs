@@ -272,8 +272,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// More boxes than two blocks hold; an interpreter is slow.
-    const BOXES: usize = if cfg!(miri) { 36 } else { 60 };
+    /// More boxes than a block holds; an interpreter is slow.
+    const BOXES: usize = if cfg!(miri) { 20 } else { 60 };
 
     type Box6 = [f32; 6];
 
