@@ -112,6 +112,29 @@ impl Local {
         BoxState { aabb: boxes.aabbs()[slot], filter: boxes.filters()[slot] }
     }
 
+    /// Current bounds by slot; those of boxes that left have no meaning.
+    pub(crate) fn bounds(&self) -> &[Aabb] {
+        self.detector.boxes().aabbs()
+    }
+
+    /// The bounds before this step of a box that was here then.
+    pub(crate) fn bounds_before(&self, slot: usize) -> &Aabb {
+        match self.stay[slot] {
+            Stay::Same => &self.bounds()[slot],
+            _ => &self.previous[slot].aabb,
+        }
+    }
+
+    /// Returns true if the box came to this rank in this step.
+    pub(crate) fn has_entered(&self, slot: usize) -> bool {
+        matches!(self.stay[slot], Stay::Entered { .. })
+    }
+
+    /// Returns true if the box was here before this step and is not any more.
+    pub(crate) fn has_left(&self, slot: usize) -> bool {
+        self.stay[slot] == Stay::Left
+    }
+
     /// The state before this step, if the box existed then, anywhere.
     pub(crate) fn before(&self, slot: usize) -> Option<BoxState> {
         match self.stay[slot] {

@@ -5,6 +5,7 @@
 
 use jostle::{Aabb, Filter};
 
+use crate::decomposition::Region;
 use crate::id::{GlobalId, IdMap};
 use crate::local::BoxState;
 
@@ -88,6 +89,25 @@ impl Owned {
     /// Bounds and filter with the changes since the last step.
     pub(crate) fn state(&self, entry: usize) -> BoxState {
         BoxState { aabb: self.now[entry], filter: self.filters[entry] }
+    }
+
+    /// Returns true if the box is known to this job, goes on to exist, and lay in the first region
+    /// before this step and lies in the second now. Nobody else has to hear of such a box.
+    #[inline]
+    pub(crate) fn stays_inside(&self, entry: usize, before: &Region, after: &Region) -> bool {
+        self.marks[entry] == Mark::Changed
+            && before.encloses(&self.previous[entry].aabb)
+            && after.encloses(&self.now[entry])
+    }
+
+    /// Bounds with the changes since the last step.
+    pub(crate) fn bounds(&self, entry: usize) -> &Aabb {
+        &self.now[entry]
+    }
+
+    /// The filter, if it differs from the one after the last step.
+    pub(crate) fn new_filter(&self, entry: usize) -> Option<Filter> {
+        (self.previous[entry].filter != self.filters[entry]).then_some(self.filters[entry])
     }
 
     /// The state after this step; `None` for removed boxes.

@@ -182,6 +182,10 @@ impl<C: Communicator> DistributedDetector<C> {
         let mut outbox = Outbox::new(me, self.comm.size());
         let migrating = self.options.ownership == Ownership::Migrating;
         let mut tell = |entry: usize| {
+            if self.owned.stays_inside(entry, &self.region, region) {
+                outbox.mine.push((entry as u32, Own::Changed));
+                return;
+            }
             let mark = self.owned.mark(entry);
             if mark == Mark::Void {
                 return;
@@ -194,10 +198,7 @@ impl<C: Communicator> DistributedDetector<C> {
             outbox.entry = entry as u32;
             let change = Change { id: self.owned.ids()[entry], known, before, after };
             if inside(known, &self.region) && inside(after, region) {
-                if known != after {
-                    outbox.mine.push((entry as u32, Own::Changed));
-                }
-                return;
+                return; // It did not change, or the first question would have caught it.
             }
             router.route(&change, &mut outbox);
             if migrating && router.hand_over(&change, me, &mut outbox) {
@@ -265,29 +266,29 @@ impl<C: Communicator> DistributedDetector<C> {
 
     /// A change of an owned box on this rank itself.
     fn apply_own(&mut self, entry: usize, own: Own) -> Result<(), jostle::Error> {
-        let (known, after) = (self.owned.before(entry), self.owned.after(entry));
-        match (own, after) {
-            (Own::Entered, Some(after)) => {
+        match own {
+            Own::Changed => {
+                let slot = self.owned.slot(entry);
+                if let Some(filter) = self.owned.new_filter(entry) {
+                    self.local.set_filter(slot, filter)?;
+                }
+                self.local.set(slot, *self.owned.bounds(entry))
+            }
+            Own::Entered => {
+                let after = self.owned.after(entry).expect("a box that comes exists");
                 let restored = self.owned.mark(entry) == Mark::Restored;
-                let before = if restored { Some(after) } else { known };
+                let before = if restored { Some(after) } else { self.owned.before(entry) };
                 let id = self.owned.ids()[entry];
                 let slot = self.local.enter(id, after, before, self.comm.rank())?;
                 self.owned.set_slot(entry, slot);
+                Ok(())
             }
-            (Own::Left, after) => {
-                self.local.leave(self.owned.slot(entry), after)?;
+            Own::Left => {
+                self.local.leave(self.owned.slot(entry), self.owned.after(entry))?;
                 self.owned.set_slot(entry, ELSEWHERE);
+                Ok(())
             }
-            (Own::Changed, Some(after)) => {
-                let slot = self.owned.slot(entry);
-                if known.is_none_or(|known| known.filter != after.filter) {
-                    self.local.set_filter(slot, after.filter)?;
-                }
-                self.local.set(slot, after.aabb)?;
-            }
-            (_, None) => unreachable!("removed boxes leave"),
         }
-        Ok(())
     }
 }
 
@@ -297,16 +298,23 @@ impl<C: Communicator> DistributedDetector<C> {
         let local = &self.local;
         let events = local.detector().events();
         let fixed = self.options.ownership == Ownership::Fixed;
+        let bounds = local.bounds();
+        let me = self.comm.rank() as u32;
+        // Most boxes lie here, and the tree need not be asked.
+        let owner_by = |corner: [f32; 3], region: &Region, tree: &Decomposition| {
+            if region.contains(corner) { me } else { tree.rank_of(corner) as u32 }
+        };
         let owner = |slot: usize| {
             if fixed {
                 return local.home(slot) as u32;
             }
-            let holder = match (local.after(slot), local.before(slot)) {
-                (Some(after), _) => new_tree.rank_of(after.aabb.min),
-                (None, Some(before)) => self.tree.rank_of(before.aabb.min),
-                (None, None) => unreachable!("boxes of events existed"),
-            };
-            holder as u32
+            if !local.has_left(slot) {
+                return owner_by(bounds[slot].min, new_region, new_tree);
+            }
+            match local.after(slot) {
+                Some(after) => new_tree.rank_of(after.aabb.min) as u32,
+                None => owner_by(local.bounds_before(slot).min, &self.region, &self.tree),
+            }
         };
         let event = |slots: [usize; 2]| {
             let mut two = slots.map(|slot| (local.id(slot), owner(slot)));
@@ -318,23 +326,24 @@ impl<C: Communicator> DistributedDetector<C> {
             [Some(one), Some(other)] => one.pairs_with(&other),
             _ => false,
         };
-        let corner = |states: [Option<BoxState>; 2]| {
-            let [one, other] = states.map(|state| state.expect("boxes of this event existed"));
-            lowest_common_corner(&one.aabb, &other.aabb)
-        };
+        // Boxes that were here before and still are did not pair before, or the local detector
+        // would know the pair; so only those that came or went need the second question.
         let (mut began, mut ended) = (Vec::new(), Vec::new());
         for pair in events.began {
             let slots = [pair.a().index(), pair.b().index()];
-            let after = slots.map(|slot| local.after(slot));
-            if new_region.contains(corner(after)) && !paired(slots.map(|slot| local.before(slot))) {
+            let [a, b] = slots.map(|slot| &bounds[slot]);
+            let came = slots.iter().any(|&slot| local.has_entered(slot));
+            let paired_before = || paired(slots.map(|slot| local.before(slot)));
+            if new_region.contains(lowest_common_corner(a, b)) && !(came && paired_before()) {
                 began.push(event(slots));
             }
         }
         for pair in events.ended {
             let slots = [pair.a().index(), pair.b().index()];
-            let before = slots.map(|slot| local.before(slot));
-            if self.region.contains(corner(before)) && !paired(slots.map(|slot| local.after(slot)))
-            {
+            let [a, b] = slots.map(|slot| local.bounds_before(slot));
+            let went = slots.iter().any(|&slot| local.has_left(slot));
+            let paired_now = || paired(slots.map(|slot| local.after(slot)));
+            if self.region.contains(lowest_common_corner(a, b)) && !(went && paired_now()) {
                 ended.push(event(slots));
             }
         }
