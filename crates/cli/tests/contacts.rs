@@ -196,3 +196,28 @@ fn a_missing_file_and_a_folder_are_named() {
     bench.write("empty.jsonl", "");
     assert_eq!(bench.ok(&["contacts", "empty.jsonl"]), "");
 }
+
+/// Plates, slivers and needles, turned: hulls that rounding can make of them have answers.
+#[test]
+fn hulls_as_thin_as_rounding_are_answered() {
+    let bench = Bench::new();
+    let mut lines = String::new();
+    for (id, width) in (0..60u64).zip((0..).map(|k| 10f64.powi(-(k % 15)))) {
+        let (sine, cosine) = (0.7 + 0.1 * id as f64).sin_cos();
+        let turned = |x: f64, y: f64, z: f64| {
+            let (u, v) = (cosine * x - sine * y, sine * x + cosine * y);
+            [cosine * u - sine * z, v, sine * u + cosine * z]
+        };
+        let points: Vec<[f64; 3]> = (0..6)
+            .map(|k| f64::from(k) * 0.7)
+            .map(|t| turned(t.sin(), width * (3.0 * t).cos(), width * (5.0 * t).sin()))
+            .collect();
+        let hull = json!({"shape": {"hull": {"points": points}}});
+        lines += &(query(id, hull, sphere(0.5, 0.2)) + "\n");
+    }
+    bench.write("thin.jsonl", lines);
+    let found = bench.json(&["contacts", "thin.jsonl", "--json"]);
+    assert_eq!(found.len(), 60);
+    let mut thin = found.iter().filter(|answer| answer["id"].as_u64().unwrap() % 15 > 1);
+    assert!(thin.all(|answer| answer["status"] == "overlapping"), "{found:?}");
+}

@@ -8,7 +8,9 @@
 //!
 //! Cost: a support search per face, and one arc test per pair of edges, so quadratic. Choose it for
 //! boxes and very small hulls, as a reference, and where EPA stalls; beyond some thirty edges EPA
-//! is faster. Flat shapes and segments have no arcs; their edge pairs are all tried.
+//! is faster. Flat shapes and segments have no arcs, nor have edges of hulls whose faces lie as
+//! good as back to back or in one plane, or whose direction is not that of the crease between the
+//! normals: on needles and thin plates rounding turns these about. Their edge pairs are all tried.
 
 use super::gjk::Difference;
 use super::pair::{Core, Cores};
@@ -39,9 +41,19 @@ struct Arc {
     across: DVec3,
 }
 
+/// Squared sine under which the plane of an arc is noise.
+const NO_CREASE: f64 = 1e-12;
+/// Cosine of the angle that an edge and the crease of its faces' normals may differ by.
+const ALONG_CREASE: f64 = 0.9999;
+
 impl Arc {
-    fn new(normals: [DVec3; 2]) -> Arc {
-        Arc { normals, across: normals[1].cross(normals[0]) }
+    /// The arc of an edge, unless its faces are too thin to tell it.
+    fn new(normals: [DVec3; 2], edge: DVec3) -> Option<Arc> {
+        let across = normals[1].cross(normals[0]);
+        let square = across.length_squared();
+        let along = across.dot(edge);
+        let limit = ALONG_CREASE * ALONG_CREASE * square * edge.length_squared();
+        (square > NO_CREASE && along * along > limit).then_some(Arc { normals, across })
     }
 
     /// Returns true if this arc crosses the antipode of another. The first test alone throws half
@@ -167,8 +179,10 @@ fn hull_features(hull: &crate::shape::Hull, pose: &PoseMatrix) -> Features {
     let solid = hull.dimension() == 3;
     let edge = |edge: &crate::shape::HullEdge| {
         let [start, end] = edge.vertices.map(|v| pose.apply(hull.vertices()[v as usize]));
-        let arc = solid.then(|| Arc::new(edge.faces.map(|face| normals[face as usize])));
-        Edge { start, direction: end - start, arc }
+        let direction = end - start;
+        let faces = edge.faces.map(|face| face as usize);
+        let arc = solid.then(|| Arc::new(faces.map(|face| normals[face]), direction)).flatten();
+        Edge { start, direction, arc }
     };
     let edges = hull.edges().iter().map(edge).collect();
     Features { normals, edges }

@@ -1,5 +1,6 @@
 //! From triangles to faces: merging what is coplanar, planes, edges, adjacency.
 
+use super::build::{MERGE, across, from_segment, scale};
 use super::quickhull::Surface;
 use super::{HullEdge, Lists, Shell};
 use glam::DVec3;
@@ -165,7 +166,7 @@ const LONGEST_RUN: usize = 64;
 fn thin(points: &[DVec3], chain: &[u32], tolerance: f64, lost: &mut [bool]) {
     let near = |vertex: u32, from: u32, to: u32| {
         let [point, from, to] = [vertex, from, to].map(|index| points[index as usize]);
-        near_line(point, from, to, tolerance)
+        from_segment(point, from, to) <= tolerance
     };
     let last = chain.len() - 1;
     let mut inner = chain[1..last].iter();
@@ -185,34 +186,115 @@ fn thin(points: &[DVec3], chain: &[u32], tolerance: f64, lost: &mut [bool]) {
     }
 }
 
-/// Returns true if the point is within the tolerance of the segment.
-fn near_line(point: DVec3, from: DVec3, to: DVec3, tolerance: f64) -> bool {
-    let side = to - from;
-    let square = side.length_squared();
-    let along = if square > 0.0 { side.dot(point - from) / square } else { 0.0 };
-    (point - from - side * along.clamp(0.0, 1.0)).length() <= tolerance
-}
-
 fn cross(points: &[DVec3], [a, b, c]: [u32; 3]) -> DVec3 {
     let [a, b, c] = [a, b, c].map(|corner| points[corner as usize]);
     (b - a).cross(c - a)
 }
 
-/// Unit normals and offsets of the faces.
-pub(super) fn planes(vertices: &[DVec3], shell: &Shell) -> (Vec<DVec3>, Vec<f64>) {
-    let count = shell.faces.len() as u32;
-    let mut normals: Vec<DVec3> =
-        (0..count).map(|f| normal(vertices, shell.faces.get(f))).collect();
-    if shell.dimension == 2 {
-        // Front and back share one plane: exactly opposite normals.
-        normals[1] = -normals[0];
+/// Unit normals of the faces, and how far the hull reaches along them. `reach` finds that out for a
+/// direction, beginning at a vertex.
+pub(super) fn planes(
+    vertices: &[DVec3],
+    shell: &Shell,
+    reach: impl Fn(DVec3, u32) -> f64,
+) -> (Vec<DVec3>, Vec<f64>) {
+    let largest = vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max);
+    let solid = shell.dimension == 3;
+    let count = shell.faces.len();
+    let (mut normals, mut offsets) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for ring in (0..count as u32).map(|face| shell.faces.get(face)) {
+        // Front and back of a polygon share one plane: exactly opposite normals.
+        let opposite = (!solid).then(|| normals.first().map(|&front: &DVec3| -front)).flatten();
+        let normal = opposite.unwrap_or_else(|| {
+            let normal = normal(vertices, ring);
+            let spread = spread(vertices, ring, solid, &reach, normal);
+            if spread <= 2.0 * MERGE * largest {
+                return normal;
+            }
+            let better = careful_normals(vertices, ring).into_iter().chain([normal]);
+            let spread = |normal: &DVec3| self::spread(vertices, ring, solid, &reach, *normal);
+            better.min_by(|a, b| spread(a).total_cmp(&spread(b))).unwrap_or(normal)
+        });
+        normals.push(normal);
+        offsets.push(reach(normal, ring[0]).max(span(vertices, ring, normal).1));
     }
-    let offset = |face: u32| {
-        let reach = |&vertex: &u32| normals[face as usize].dot(vertices[vertex as usize]);
-        shell.faces.get(face).iter().map(reach).fold(f64::NEG_INFINITY, f64::max)
-    };
-    let offsets = (0..count).map(offset).collect();
     (normals, offsets)
+}
+
+/// The least and the largest height of a ring along a direction.
+fn span(vertices: &[DVec3], ring: &[u32], direction: DVec3) -> (f64, f64) {
+    let heights = ring.iter().map(|&vertex| direction.dot(vertices[vertex as usize]));
+    heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), height| {
+        (low.min(height), high.max(height))
+    })
+}
+
+/// How far the corners of a face are from the plane across a normal that touches the hull, or for a
+/// polygon from each other along it.
+fn spread(
+    vertices: &[DVec3],
+    ring: &[u32],
+    solid: bool,
+    reach: impl Fn(DVec3, u32) -> f64,
+    normal: DVec3,
+) -> f64 {
+    let (low, high) = span(vertices, ring, normal);
+    if solid { reach(normal, ring[0]).max(high) - low } else { high - low }
+}
+
+/// Normals of a ring too thin for [`normal`], whose error counts as many times as the ring is
+/// longer than wide: one across the longest line of the ring, and one of every triangle of a fan,
+/// its cross product taken with twice the digits.
+fn careful_normals(vertices: &[DVec3], ring: &[u32]) -> Vec<DVec3> {
+    let points: Vec<DVec3> = ring.iter().map(|&vertex| vertices[vertex as usize]).collect();
+    let points = scale(&points);
+    let fan = points[1..].windows(2).map(|pair| exact_cross(points[0], pair[0], pair[1]));
+    let mut all: Vec<DVec3> = fan.filter_map(DVec3::try_normalize).collect();
+    all.extend(across_longest(&points));
+    all
+}
+
+fn across_longest(points: &[DVec3]) -> Option<DVec3> {
+    let furthest = |from: DVec3| {
+        let distance = |k: &usize| points[*k].distance_squared(from);
+        (0..points.len()).max_by(|i, j| distance(i).total_cmp(&distance(j))).unwrap_or(0)
+    };
+    let first = furthest(points[0]);
+    let last = furthest(points[first]);
+    let along = (points[last] - points[first]).try_normalize()?;
+    let width = |k: &usize| along.cross(points[*k] - points[first]).length_squared();
+    let third = (0..points.len()).max_by(|i, j| width(i).total_cmp(&width(j)))?;
+    let normal = across(along, points[third] - points[first])?;
+    // The ring runs counter-clockwise, and so do its corners in their order.
+    let ahead = |from: usize, to: usize| (to + points.len() - from) % points.len();
+    Some(if ahead(first, last) < ahead(first, third) { normal } else { -normal })
+}
+
+/// The cross product of two sides of a triangle, as if with twice the digits.
+fn exact_cross(a: DVec3, b: DVec3, c: DVec3) -> DVec3 {
+    let (first, second) = (difference(b, a), difference(c, a));
+    let minor = |i: usize, j: usize| {
+        let (one, other) = (product(first[i], second[j]), product(first[j], second[i]));
+        let (high, low) = two_sum(one.0, -other.0);
+        high + (low + (one.1 - other.1))
+    };
+    DVec3::new(minor(1, 2), minor(2, 0), minor(0, 1))
+}
+
+/// The sum of two numbers, and what rounding left out (Knuth).
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+fn difference(a: DVec3, b: DVec3) -> [(f64, f64); 3] {
+    [0, 1, 2].map(|k| two_sum(a[k], -b[k]))
+}
+
+fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    let high = a.0 * b.0;
+    (high, a.0.mul_add(b.0, -high) + (a.0 * b.1 + a.1 * b.0))
 }
 
 /// The normal of a polygon: the sum of the cross products of a fan, scaled first so that

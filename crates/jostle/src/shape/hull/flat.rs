@@ -2,7 +2,8 @@
 //!
 //! The plane is seen along the axis that its normal is nearest to. Dropping that coordinate is
 //! exact, so the polygon is exactly convex there. Quickhull in two dimensions first leaves out
-//! points within `epsilon` of the hull of the others; Andrew's monotone chain (*Another
+//! points within `epsilon` of the hull of the others, beginning with the ends of the longer of the
+//! two remaining coordinates (on a needle the other one is noise); Andrew's monotone chain (*Another
 //! Efficient Algorithm for Convex Hulls in Two Dimensions*) with exact orientation then puts the
 //! few that remain in order. O(n log n) expected.
 
@@ -49,7 +50,16 @@ fn ring_shell(ring: Vec<u32>) -> Shell {
 
 /// Points that are vertices, up to a few that lie within rounding of an edge.
 fn candidates(flat: &[Flat], epsilon: f64) -> Vec<u32> {
-    let before = |a: &Flat, b: &Flat| (a.x, a.y) < (b.x, b.y);
+    let extent = |of: &dyn Fn(&Flat) -> f64| {
+        let (low, high) = flat
+            .iter()
+            .map(of)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |all, x| (all.0.min(x), all.1.max(x)));
+        high - low
+    };
+    let upright = extent(&|point| point.y) > extent(&|point| point.x);
+    let key = |point: &Flat| if upright { (point.y, point.x) } else { (point.x, point.y) };
+    let before = |a: &Flat, b: &Flat| key(a) < key(b);
     let (mut low, mut high) = (0u32, 0u32);
     for (index, point) in flat.iter().enumerate() {
         if before(point, &flat[low as usize]) {
@@ -73,7 +83,8 @@ fn candidates(flat: &[Flat], epsilon: f64) -> Vec<u32> {
     found
 }
 
-/// The points right of the line by more than `epsilon`, and the furthest of them.
+/// The points right of the line and further than `epsilon` from its stretch between the two
+/// vertices, and the one furthest from the line.
 fn outside_of(
     flat: &[Flat],
     from: u32,
@@ -85,11 +96,18 @@ fn outside_of(
     let (along_x, along_y) = (b.x - a.x, b.y - a.y);
     let length = along_x.hypot(along_y);
     let mut outside = Vec::new();
-    let mut best = (epsilon, None);
+    let mut best = (0.0, None);
     for &index in points {
         let point = flat[index as usize];
-        let distance = ((point.x - a.x) * along_y - (point.y - a.y) * along_x) / length;
-        if distance > epsilon && index != from && index != to {
+        let (x, y) = (point.x - a.x, point.y - a.y);
+        let distance = (x * along_y - y * along_x) / length;
+        let right = distance > 0.0;
+        if !right || index == from || index == to {
+            continue;
+        }
+        let along = (x * along_x + y * along_y) / length;
+        let beyond = (along - length).max(-along).max(0.0);
+        if distance.hypot(beyond) > epsilon {
             outside.push(index);
             if distance > best.0 {
                 best = (distance, Some(index));

@@ -146,7 +146,11 @@ fn needed_cloud(points: &[DVec3], built: &Shell) -> Option<Box<[DVec3]>> {
 impl Hull {
     /// The hull of a cloud of points, in O(n log n) expected time. Points nearer to the hull of
     /// the others than about 1e-14 of the largest coordinate do not become vertices, so a turned
-    /// grid of points gives the eight corners of its box and not its rounding noise.
+    /// grid of points gives the eight corners of its box and not its rounding noise. Clouds
+    /// thinner than about 1e-13 of that are flat, or segments, or points.
+    ///
+    /// However thin the cloud, no point of it is further than 3e-13 of the largest coordinate
+    /// outside the hull, or above the plane of a face.
     pub fn new(points: &[DVec3]) -> Result<Hull, ShapeError> {
         let shell = shell(points)?;
         #[cfg(feature = "serde")]
@@ -169,14 +173,17 @@ impl Hull {
 
     fn from_shell(points: &[DVec3], shell: Shell) -> Hull {
         let vertices: Vec<DVec3> = shell.vertices.iter().map(|&v| points[v as usize]).collect();
-        let (normals, offsets) = faces::planes(&vertices, &shell);
         let edges = faces::edges(&shell);
         let neighbours = faces::neighbours(&shell, &edges);
+        let searcher = Searcher::new(&vertices, &neighbours, shell.dimension);
+        let (normals, offsets) = faces::planes(&vertices, &shell, |direction, hint| {
+            let vertex = searcher.search(&vertices, &neighbours, direction, hint);
+            vertices[vertex as usize].dot(direction)
+        });
         let share = 1.0 / vertices.len() as f64;
         let center: DVec3 = vertices.iter().map(|&vertex| vertex * share).sum();
         let reach = vertices.iter().map(|vertex| vertex.distance(center)).fold(0.0, f64::max);
         let largest = vertices.iter().map(|v| v.abs().max_element()).fold(0.0, f64::max);
-        let searcher = Searcher::new(&vertices, &neighbours, shell.dimension);
         Hull {
             dimension: shell.dimension,
             vertices,
@@ -231,7 +238,8 @@ impl Hull {
         self.normals[face]
     }
 
-    /// The distance of a face's plane from the origin: the largest over its vertices.
+    /// The distance of a face's plane from the origin: the largest over all vertices of the hull,
+    /// up to rounding those of the face.
     #[inline]
     pub fn face_offset(&self, face: usize) -> f64 {
         self.offsets[face]
