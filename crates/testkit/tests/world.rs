@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use glam::{DQuat, DVec3};
-use jostle::narrow::{self, ManifoldPoint};
+use jostle::narrow::{self, ManifoldPoint, Placed};
 use jostle::shape::{Pose, Shape};
 use jostle::world::{Detail, Schedule, Step, WorldSnapshot};
 use jostle::{
@@ -89,7 +89,8 @@ fn bits(world: &World) -> Vec<u64> {
         vector(&mut bits, contact.normal);
         vector(&mut bits, contact.point_a);
         vector(&mut bits, contact.point_b);
-        for ManifoldPoint { point_a, point_b, separation, id } in world.points(touch) {
+        for ManifoldPoint { point_a, point_b, normal, separation, id } in world.points(touch) {
+            vector(&mut bits, *normal);
             vector(&mut bits, *point_a);
             vector(&mut bits, *point_b);
             bits.extend([separation.to_bits(), *id]);
@@ -376,6 +377,78 @@ fn the_time_of_a_meeting_is_told_and_misses_are_not() {
     world.set_continuous(false);
     world.set_pose(bullet, at(-1e6, 0.0, 0.0)).unwrap();
     assert!(world.step().unwrap().touches.is_empty(), "it tunnels");
+}
+
+/// A bullet that is deep in a wall at the end of the step: contact and points are of its first
+/// touch, and not of that place.
+#[test]
+fn a_touch_and_its_points_are_of_one_time() {
+    let (half, wall) = (DVec3::new(0.1, 0.2, 0.3), DVec3::new(1.0, 5.0, 5.0));
+    for end in [-0.5, 30.0] {
+        let mut world = World::new(Algorithm::Auto);
+        world.set_continuous(true);
+        world.set_detail(Detail::Manifold);
+        let bullet = Body::new(Shape::cuboid(half).unwrap(), at(-10.0, 0.0, 0.0));
+        let bullet = world.insert(bullet).unwrap();
+        world.insert(Body::new(Shape::cuboid(wall).unwrap(), Pose::IDENTITY)).unwrap();
+        world.step().unwrap();
+        world.set_pose(bullet, at(end, 0.0, 0.0)).unwrap();
+        let step = world.step().unwrap();
+        let touch = &step.touches[0];
+        let expected = (10.0 - 1.1) / (end + 10.0);
+        assert!((touch.time - expected).abs() < 1e-6, "{touch:?}");
+        assert!(touch.contact.signed_distance().abs() < 1e-6, "{touch:?}");
+        let points = step.points(touch);
+        assert_eq!(points.len(), 4, "{points:?}");
+        for point in points {
+            assert!((point.point_a.x + 1.0).abs() < 1e-6, "{point:?}");
+            assert!((point.point_b.x + 1.0).abs() < 1e-6, "{point:?}");
+            assert!(point.separation.abs() < 1e-6, "{point:?}");
+        }
+    }
+}
+
+/// Long rods that turn past each other closely take many measurements. The closest pass is given;
+/// sampling says that they never touch.
+#[test]
+fn close_passes_are_no_touches() {
+    let rod = Shape::capsule(0.01, 2.0).unwrap();
+    for gap in [1e-3, 1e-4, 1e-5] {
+        let mut world = World::new(Algorithm::Auto);
+        world.set_continuous(true);
+        let place = |turn: f64, z: f64| {
+            Pose::new(DQuat::from_rotation_z(turn), DVec3::new(0.3 * z, 0.0, z)).unwrap()
+        };
+        let above = 0.02 + gap;
+        let a = world.insert(Body::new(rod.clone(), place(-1.4, 0.0))).unwrap();
+        let b = world.insert(Body::new(rod.clone(), place(1.4, above))).unwrap();
+        world.step().unwrap();
+        world.set_poses(&[a, b], &[place(1.4, 0.0), place(-1.4, above)]).unwrap();
+        assert!(world.step().unwrap().touches.is_empty(), "{gap:e} apart");
+        for k in 0..=1000 {
+            let turn = -1.4 + 2.8 * f64::from(k) / 1000.0;
+            let apart = narrow::distance(
+                &Placed::new(&rod, place(turn, 0.0)),
+                &Placed::new(&rod, place(-turn, above)),
+            );
+            assert!(apart > 0.9 * gap);
+        }
+    }
+}
+
+/// Balls so near that a search for the time of impact would call it a touch, but parting.
+#[test]
+fn balls_that_part_from_a_hair_apart_do_not_touch() {
+    for gap in [1e-9, 1e-8, 1e-7] {
+        let mut world = World::new(Algorithm::Auto);
+        world.set_continuous(true);
+        let ball = Shape::sphere(0.5).unwrap();
+        world.insert(Body::new(ball.clone(), Pose::IDENTITY)).unwrap();
+        let other = world.insert(Body::new(ball, at(1.0 + gap, 0.0, 0.0))).unwrap();
+        assert!(world.step().unwrap().touches.is_empty());
+        world.set_pose(other, at(2.0, 0.0, 0.0)).unwrap();
+        assert!(world.step().unwrap().touches.is_empty(), "{gap:e} apart");
+    }
 }
 
 #[test]
@@ -737,7 +810,7 @@ fn damaged_world_snapshots_are_refused_by_name() {
         ("/pairs/0/pair", json!([0, 2]), "pair 0-2: the boxes do not overlap"),
         ("/pairs/0/pair", json!([1, 1]), "1"),
         ("/pairs/0/touch/time", json!(1.5), "pair 0-1: it touches at 1.5"),
-        ("/pairs/0/touch/points", json!(vec![[0u64; 8]; 5]), "5 contact"),
+        ("/pairs/0/touch/points", json!(vec![[0u64; 11]; 5]), "5 contact"),
         ("/pairs/0/touch", Value::Null, "pair 0-1 began but does not touch"),
         ("/began", json!([[id(0), id(2)]]), "pair 0-2 began but does not touch"),
         ("/began", json!([[id(1), id(0)]]), "names no two bodies in order"),

@@ -226,13 +226,16 @@ pub struct ManifoldPoint {
     pub point_a: DVec3,
     /// On b, in the world.
     pub point_b: DVec3,
+    /// Unit vector from a to b: the contact's, or that of the piece of a compound that the point
+    /// belongs to.
+    pub normal: DVec3,
     /// From a to b along the normal: negative if they overlap.
     pub separation: f64,
     /// The same from frame to frame while the same features meet.
     pub id: u64,
 }
 
-/// Up to four points with one normal, in ascending order of their numbers.
+/// Up to four points, in ascending order of their numbers. Those of convex shapes share one normal.
 ///
 /// ```
 /// use jostle::narrow::{Placed, manifold};
@@ -248,7 +251,7 @@ pub struct ManifoldPoint {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Manifold {
-    /// The contact whose normal all points share.
+    /// The contact: nearest, or deepest, of all pieces.
     pub contact: Contact,
     pub(super) points: [ManifoldPoint; 4],
     pub(super) len: usize,
@@ -260,7 +263,7 @@ impl Manifold {
         &self.points[..self.len]
     }
 
-    /// Unit vector from a to b.
+    /// Unit vector from a to b, of the contact.
     pub fn normal(&self) -> DVec3 {
         self.contact.normal
     }

@@ -9,9 +9,16 @@ use glam::DVec3;
 pub(crate) struct Clipped {
     /// On the clipped feature.
     pub point: DVec3,
-    /// The edge or vertex of the clipped feature, then the side that cut it, if any.
+    /// The vertex, then [`UNCUT`]; or the edge that was cut and the side that cut it. An edge is
+    /// named by the vertex it leaves, or by the side that made it.
     pub ids: [u32; 2],
+    /// The edge that leaves this corner.
+    edge: u32,
 }
+
+/// Marks edges that a side has made. Without it two corners of the reference inside the clipped
+/// feature could have one number, and a small box on the middle of a large one three points.
+const MADE: u32 = 1 << 31;
 
 /// No side cut this corner.
 pub(crate) const UNCUT: u32 = u32::MAX;
@@ -32,7 +39,7 @@ impl Clip {
     pub(crate) fn new(feature: &Feature) -> Clip {
         let mut clip = Clip { corners: [Clipped::default(); CAPACITY], len: 0, closed: false };
         for (&point, &id) in feature.points().iter().zip(feature.ids()) {
-            clip.push(Clipped { point, ids: [id, UNCUT] });
+            clip.push(Clipped { point, ids: [id, UNCUT], edge: id });
         }
         clip.closed = clip.len > 2;
         clip
@@ -84,7 +91,8 @@ impl Clip {
             let there = height(&next);
             if (here < 0.0 && there > 0.0) || (here > 0.0 && there < 0.0) {
                 let point = corner.point + (next.point - corner.point) * (here / (here - there));
-                kept.push(Clipped { point, ids: [corner.ids[0], side] });
+                let edge = if here < 0.0 { side | MADE } else { corner.edge };
+                kept.push(Clipped { point, ids: [corner.edge, side], edge });
             }
         }
         kept

@@ -26,6 +26,13 @@ fn closed(signed: f64, normal: DVec3, on_a: DVec3, size: f64) -> Signed {
     Signed { signed, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
 }
 
+/// As [`closed`], for cores that count as crossing although they are this far apart.
+#[cold]
+fn crossing(apart: f64, normal: DVec3, on_a: DVec3, size: f64) -> Signed {
+    let answer = closed(0.0, normal, on_a, size);
+    Signed { bound: answer.bound + apart, ..answer }
+}
+
 /// Two points: the first at the origin, the second at `b`. Coincident ones part along x.
 #[inline]
 pub(crate) fn point_point(b: DVec3, size: f64) -> Signed {
@@ -40,9 +47,10 @@ pub(crate) fn segment_point(half: f64, b: DVec3, size: f64) -> Signed {
     let on_a = DVec3::new(0.0, limited(b.y, half), 0.0);
     let offset = b - on_a;
     let distance = offset.length();
-    let normal = if distance > CROSSING * size { offset / distance } else { DVec3::X };
-    let signed = if distance > CROSSING * size { distance } else { 0.0 };
-    closed(signed, normal, on_a, size + distance)
+    if distance > CROSSING * size {
+        return closed(distance, offset / distance, on_a, size + distance);
+    }
+    crossing(distance, DVec3::X, on_a, size)
 }
 
 /// A box and a point, which may be inside.
@@ -70,12 +78,56 @@ pub(crate) fn segment_segment(half_a: f64, half_b: f64, pose: &PoseMatrix, size:
     let along_b = limited((on_a - pose.translation).dot(direction), half_b);
     let offset = pose.translation + direction * along_b - on_a;
     let distance = offset.length();
-    if distance > CROSSING * size {
-        return closed(distance, offset / distance, on_a, size + distance);
+    if distance > CLOSE * size {
+        // The rounding of the points turns the normal the more, the nearer they are.
+        let lever = size * (size / distance);
+        return closed(distance, offset / distance, on_a, size + distance + lever);
     }
-    let across = DVec3::Y.cross(direction);
-    let normal = if across.length_squared() > 1e-24 { across.normalize() } else { DVec3::X };
-    closed(0.0, normal, on_a, size)
+    close_segments(half_a, half_b, pose, on_a, along_b, size)
+}
+
+/// Distance of segments, relative to the size, up to which the direction between their nearest
+/// points is not good enough as a normal: its rounding error is that of the points over the
+/// distance, and counts as often as the segments are long.
+const CLOSE: f64 = 0.01;
+
+/// Segments that cross or come close. Of the directions perpendicular to both, to one of them, and
+/// between the nearest points, the one along which the segments are furthest apart is the normal,
+/// and the bound says by how much that is less than the distance of the points.
+#[cold]
+#[inline(never)]
+fn close_segments(
+    half_a: f64,
+    half_b: f64,
+    pose: &PoseMatrix,
+    on_a: DVec3,
+    along_b: f64,
+    size: f64,
+) -> Signed {
+    let (center, direction) = (pose.translation, pose.rotation.y_axis);
+    let offset = center + direction * along_b - on_a;
+    let distance = offset.length();
+    // Exactly perpendicular to both, even where rounding hides which way it points.
+    let perpendicular = DVec3::Y.cross(direction).try_normalize();
+    if distance <= CROSSING * size {
+        return crossing(distance, perpendicular.unwrap_or(DVec3::X), on_a, size);
+    }
+    let outward = perpendicular.map(|n| if n.dot(offset) < 0.0 { -n } else { n });
+    let across_a = DVec3::new(offset.x, 0.0, offset.z).try_normalize();
+    let side = offset - direction * direction.dot(offset);
+    let across_b = (side - direction * direction.dot(side)).try_normalize();
+    let apart = |normal: DVec3| {
+        center.dot(normal) - half_a * normal.y.abs() - half_b * normal.dot(direction).abs()
+    };
+    let plain = offset / distance;
+    let mut best = (apart(plain), plain);
+    for normal in [across_a, across_b, outward].into_iter().flatten() {
+        if apart(normal) > best.0 {
+            best = (apart(normal), normal);
+        }
+    }
+    let answer = closed(distance, best.1, on_a, size + distance);
+    Signed { bound: answer.bound + (distance - best.0).max(0.0), ..answer }
 }
 
 /// Place on the first segment of the pair of nearest points.
@@ -103,8 +155,9 @@ fn nearest_of_nearly_parallel(
     center: DVec3,
     sine: f64,
 ) -> f64 {
-    let along = center.dot(direction);
-    let inner = if sine > 0.0 { (center.y - direction.y * along) / sine } else { 0.0 };
+    // Seen along the first segment, which is a point then: nothing cancels.
+    let seen = center.x * direction.x + center.z * direction.z;
+    let inner = if sine > 0.0 { center.y - direction.y * (seen / sine) } else { 0.0 };
     let mut best = (f64::INFINITY, 0.0);
     let ends_of_b = [-half_b, half_b].map(|end| center.y + direction.y * end);
     // The middle of the shared stretch comes first: it wins among equals.

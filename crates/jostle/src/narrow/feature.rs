@@ -16,6 +16,9 @@ pub(crate) struct Feature {
     len: usize,
 }
 
+/// Width over length under which a triangle is an edge.
+const THIN: f64 = 1e-10;
+
 impl Feature {
     pub(crate) const CAPACITY: usize = 24;
 
@@ -23,8 +26,12 @@ impl Feature {
         Feature { points: [DVec3::ZERO; Self::CAPACITY], ids: [0; Self::CAPACITY], len: 0 }
     }
 
+    /// Adds a corner. One in the place of the last, as discs without height and triangles without
+    /// area have, adds nothing: a feature has no sides without length.
     fn push(&mut self, point: DVec3, id: u32) {
-        if self.len < Self::CAPACITY {
+        let doubled =
+            self.len > 0 && (self.points[self.len - 1] == point || self.points[0] == point);
+        if self.len < Self::CAPACITY && !doubled {
             self.points[self.len] = point;
             self.ids[self.len] = id;
             self.len += 1;
@@ -117,10 +124,23 @@ impl Feature {
         let dots = points.map(|point| point.dot(direction));
         let top = dots[0].max(dots[1]).max(dots[2]);
         let best = dots.iter().position(|&dot| dot == top).unwrap_or(0);
-        for (id, point) in points.iter().enumerate() {
-            if top - dots[id] <= slack * point.distance(points[best]) {
-                self.push(*point, id as u32);
-            }
+        let level = [0, 1, 2]
+            .map(|id| id == best || top - dots[id] <= slack * points[id].distance(points[best]));
+        let face = (points[1] - points[0]).cross(points[2] - points[0]);
+        let square = |side: [usize; 2]| points[side[0]].distance_squared(points[side[1]]);
+        let longer = |a, b| if square(b) > square(a) { b } else { a };
+        let side = [[0, 2], [1, 2]].into_iter().fold([0, 1], longer);
+        // A triangle without area faces nothing.
+        let facing = face.length() > THIN * square(side)
+            && face.cross(direction).length() <= slack * face.length();
+        if level == [true; 3] && !facing {
+            // Seen edge on, and a face has a plane across the direction: its longest side stands
+            // for it.
+            side.into_iter().for_each(|id| self.push(points[id], id as u32));
+            return;
+        }
+        for (id, point) in points.iter().enumerate().filter(|(id, _)| level[*id]) {
+            self.push(*point, id as u32);
         }
     }
 

@@ -7,6 +7,10 @@
 //! impulses from frame to frame. Numbers refer to a and b as the caller names them: keep that order
 //! for a pair.
 //!
+//! Every piece of a compound that is near has points along a normal of its own, so that a ball in a
+//! cradle is held on both sides. Points where two pieces join do not count: what slides over tiles
+//! would be pushed back by the side of the next.
+//!
 //! Cost: a contact query and some dozens of plane tests; a face of a large hull is found by a pass
 //! over its normals.
 
@@ -25,6 +29,12 @@ use glam::DVec3;
 /// Sine of the angle by which features may lean and still count as facing each other: 3 degrees.
 const SLACK: f64 = 0.05;
 
+/// How far outside a piece of a compound the next one is looked for, as a share of its radius.
+const SEAM: f64 = 1e-6;
+
+/// Points as far below the contact as this share of the size are not on both shapes.
+const STRAY: f64 = 1e-6;
+
 impl Query {
     /// The manifold of two shapes that are at most `reach` apart.
     pub fn manifold(
@@ -38,7 +48,9 @@ impl Query {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         let reach = reach.max(0.0) + touch_tolerance(size_of(a.shape, b.shape));
-        Gathering { contact: &contact, reach, query: self, out: &mut candidates }.visit(a, b, 0);
+        let wholes = [*a, *b];
+        Gathering { contact: &contact, wholes, reach, query: self, out: &mut candidates }
+            .visit(a, b, 0);
         if candidates.is_empty() {
             candidates.push(single(&contact, 0));
         }
@@ -58,6 +70,7 @@ fn single(contact: &Contact, id: u64) -> ManifoldPoint {
     ManifoldPoint {
         point_a: contact.point_a,
         point_b: contact.point_b,
+        normal: contact.normal,
         separation: contact.signed_distance(),
         id,
     }
@@ -66,14 +79,14 @@ fn single(contact: &Contact, id: u64) -> ManifoldPoint {
 /// Collects candidate points from all pieces of a pair.
 struct Gathering<'a> {
     contact: &'a Contact,
+    wholes: [Placed<'a>; 2],
     reach: f64,
     query: &'a mut Query,
     out: &'a mut Vec<ManifoldPoint>,
 }
 
 impl Gathering<'_> {
-    /// Collects from the pair, or from all pairs of its pieces that touch along nearly the same
-    /// normal.
+    /// Collects from the pair, or from all pairs of its pieces that touch.
     fn visit(&mut self, a: &Placed<'_>, b: &Placed<'_>, salt: u64) {
         if let Shape::Compound(compound) = a.shape {
             for (index, piece) in (1u64..).zip(compound.pieces()) {
@@ -97,10 +110,12 @@ impl Gathering<'_> {
             if spheres_apart(a, b, &options, self.reach) {
                 return;
             }
-            match self.query.contact_within(a, b, self.reach, &mut PairCache::none()) {
-                Some(found) if found.normal.dot(contact.normal) > 1.0 - SLACK => contact = found,
-                _ => return,
+            let found = self.query.contact_within(a, b, self.reach, &mut PairCache::none());
+            let Some(found) = found else { return };
+            if self.on_seam(0, a, &found) || self.on_seam(1, b, &found) {
+                return;
             }
+            contact = found;
         }
         let before = self.out.len();
         let facing = Facing::new(a, b, &contact, &options, self.reach);
@@ -108,6 +123,27 @@ impl Gathering<'_> {
         if self.out.len() == before {
             self.out.push(single(&contact, mixed(salt, facing.first_id())));
         }
+    }
+
+    /// Returns true if the contact's point on a piece of a compound is not on its surface: just
+    /// outside the piece there is another one.
+    fn on_seam(&mut self, side: usize, piece: &Placed<'_>, contact: &Contact) -> bool {
+        let Placed { shape: Shape::Compound(whole), pose } = self.wholes[side] else {
+            return false;
+        };
+        let out = contact.normal * (SEAM * piece.shape.bounding_radius());
+        let point = if side == 0 { contact.point_a + out } else { contact.point_b - out };
+        let Ok(place) = Pose::from_translation(point) else { return false };
+        let dot = Placed::new(&Shape::Sphere { radius: 0.0 }, place);
+        let options = *self.query.options();
+        whole.pieces().iter().any(|other| {
+            if std::ptr::eq(&other.shape, piece.shape) {
+                return false;
+            }
+            let other = Placed::new(&other.shape, pose.compose(&other.pose));
+            !spheres_apart(&other, &dot, &options, 0.0)
+                && self.query.intersects(&other, &dot, &mut PairCache::none()).hit
+        })
     }
 }
 
@@ -129,6 +165,10 @@ struct Facing<'a> {
     radii: [f64; 2],
     /// Points further apart than this along the normal do not count.
     reach: f64,
+    /// Nor do points less far apart than this: the contact is the deepest there is.
+    least: f64,
+    /// The normal in the world.
+    world_normal: DVec3,
 }
 
 impl<'a> Facing<'a> {
@@ -161,6 +201,8 @@ impl<'a> Facing<'a> {
             plane: a.pose.inverse_apply(place),
             radii,
             reach,
+            least: contact.signed_distance() - STRAY * size_of(a.shape, b.shape),
+            world_normal: contact.normal,
         }
     }
 
@@ -212,18 +254,20 @@ impl<'a> Facing<'a> {
         }
     }
 
-    /// The point moved along the normal into the plane, or onto the line, of the feature.
+    /// The point moved along the normal into the plane of the feature, or its foot on the edge.
     fn projected(&self, point: DVec3, reference: &Feature) -> DVec3 {
         let points = reference.points();
         let along = points[1] - points[0];
-        let plane = if points.len() > 2 {
-            along.cross(points[2] - points[0])
-        } else {
-            along.cross(self.normal).cross(along)
-        };
+        if points.len() == 2 {
+            let place = along.dot(point - points[0]) / along.length_squared();
+            return points[0] + along * place.clamp(0.0, 1.0);
+        }
+        let plane = along.cross(points[2] - points[0]);
         let slope = plane.dot(self.normal);
-        if slope.abs() <= f64::MIN_POSITIVE {
-            return point;
+        // False for a face without area: what it is seen along stands in for its plane.
+        let faces = slope.abs() > 0.5 * plane.length();
+        if !faces {
+            return point + self.normal * (points[0] - point).dot(self.normal);
         }
         point + self.normal * (plane.dot(points[0] - point) / slope)
     }
@@ -236,13 +280,14 @@ impl<'a> Facing<'a> {
         out: &mut Vec<ManifoldPoint>,
     ) {
         let separation = (on_b - on_a).dot(self.normal) - radii[0] - radii[1];
-        if separation <= self.reach {
+        if (self.least..=self.reach).contains(&separation) {
             let mut point_a = self.pose.apply(on_a + self.normal * radii[0]);
             let mut point_b = self.pose.apply(on_b - self.normal * radii[1]);
             if self.flat {
                 (point_a.z, point_b.z) = (0.0, 0.0);
             }
-            out.push(ManifoldPoint { point_a, point_b, separation, id });
+            let normal = self.world_normal;
+            out.push(ManifoldPoint { point_a, point_b, normal, separation, id });
         }
     }
 }

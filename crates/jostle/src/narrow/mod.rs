@@ -95,4 +95,5 @@ pub use cache::PairCache;
 pub use manifold::manifold;
 pub use placed::Placed;
 pub use query::{Query, closest_points, contact, contact_within, distance, intersects};
+pub(crate) use solve::size_of;
 pub use time_of_impact::{IMPACT_GAP, Impact, ImpactStatus, Motion, Moving, time_of_impact};

@@ -339,7 +339,15 @@ impl Ready<'_> {
         cache.keep(&simplex, found.axis, self.cores.hints, !found.hit);
         cache.keep_distance(&self.cores.b_in_a, found.lower);
         let stalled = found.end == End::Stalled;
-        let hit = if stalled { self.decide(radius) } else { found.hit };
+        // A contact query ends at bounds that are nearly equal, and may find itself on the other
+        // side of the limit where this search went on; so near the limit it is asked.
+        let doubt = 2.0 * self.gjk_limits(radius).gap + self.rounding();
+        let close = if found.hit {
+            found.axis.length() > radius - doubt
+        } else {
+            found.lower < radius + doubt
+        };
+        let hit = if stalled || close { self.decide(radius) } else { found.hit };
         let ending = if stalled { Ending::Stalled } else { Ending::Converged };
         let unmeasured = Signed {
             signed: 0.0,
@@ -352,8 +360,8 @@ impl Ready<'_> {
         hit.then_some(unmeasured)
     }
 
-    /// What a contact query would say if the search for an axis stalls: needles a billion times as
-    /// long as the other shape.
+    /// What a contact query would say: if the search for an axis stalls (needles a billion times as
+    /// long as the other shape), and within rounding of the limit.
     #[cold]
     fn decide(&mut self, radius: f64) -> bool {
         let limits = self.gjk_limits(radius);

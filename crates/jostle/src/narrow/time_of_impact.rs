@@ -2,17 +2,28 @@
 //!
 //! Mirtich (*Impulse-based Dynamic Simulation of Rigid Body Systems*): the distance divided by the
 //! greatest speed at which the shapes can close it is a time in which nothing can happen. Advance
-//! by it and measure again. The speed bound is taken along the fixed normal of the last
-//! measurement: the relative velocity along it, and for each rotation `|n x w|` times the radius of
-//! the core about the center of motion: a ball that only spins goes nowhere. It holds for all time
-//! after, so that a bound not above zero proves a miss. The pieces of compounds have normals and
-//! bounds of their own: what parts the nearest two says nothing about the others.
+//! by it and measure again. How much of the gap along the fixed normal `n` of the last measurement
+//! can be closed within a time has two bounds, and the better one counts. Both have the relative
+//! velocity along the normal, and for each rotation `w` of a core (a ball that only spins goes
+//! nowhere):
+//!
+//! 1. its fastest point, `|n x w|` times the radius of the core about the center of motion. That
+//!    holds for all time.
+//! 2. the point that gets furthest, if all go on as they do now, and half the square of the time
+//!    times `w²` and that radius for what their velocities change. A point now moves along `n` by
+//!    `n·(w x p) = p·(n x w)`, so that one support search along `n + t (n x w)` finds it. Where
+//!    shapes pass each other closely, or the far end of a long body is the fast one, this allows
+//!    steps as long as the root of the gap, where the first bound allows the gap itself.
+//!
+//! Both are convex in the time and zero at its beginning, so that a time by whose end no more than
+//! the gap is closed is free from beginning to end. The pieces of compounds have normals and bounds
+//! of their own: what parts the nearest two says nothing about the others.
 //!
 //! Pure translation of polyhedra ends after a few exact steps; with rotation each step closes a
-//! share of the gap, at worst slowly for long thin bodies that spin. Every run is bounded and never
-//! steps over a contact: a run that ends early reports a time before which nothing touches.
+//! share of the gap. Every run is bounded and never steps over a contact: a run that ends early
+//! reports a time before which nothing touches.
 
-use super::answer::Contact;
+use super::answer::{Contact, Status};
 use super::cache::PairCache;
 use super::placed::Placed;
 use super::query::Query;
@@ -24,7 +35,10 @@ use glam::{DQuat, DVec3};
 pub const IMPACT_GAP: f64 = 1e-8;
 
 /// Most measurements.
-const STEPS: u32 = 512;
+const STEPS: u32 = 8192;
+
+/// How often a time is tried for one measurement, each half or less of the one before.
+const TRIES: u32 = 12;
 
 /// A steady motion: velocities per unit of time, the rotation about the origin of the pose.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -125,21 +139,65 @@ impl<'a> Moving<'a> {
     pub fn at(&self, time: f64) -> Placed<'a> {
         Placed::new(self.start.shape, self.motion.pose_at(&self.start.pose, time))
     }
+}
 
-    /// Greatest speed at which the reach of one of its parts along a unit direction grows, apart
-    /// from its translation; `offset` is the center of the part from the center of motion.
-    fn spin(&self, part: &Shape, offset: DVec3, direction: DVec3) -> f64 {
-        let across = self.motion.angular.cross(direction).length();
-        if across == 0.0 {
-            return 0.0;
-        }
+/// How much further one part reaches along a direction as it turns.
+struct Spin<'a> {
+    part: &'a Part<'a>,
+    /// Origin of the part from the center of motion.
+    origin: DVec3,
+    direction: DVec3,
+    /// Change of the direction as the part sees it, per unit of time.
+    turn: DVec3,
+    /// Reach along the direction, from the center of motion.
+    reach: f64,
+    /// Greatest speed at which the reach grows.
+    fastest: f64,
+    /// Greatest change of a speed, halved.
+    bend: f64,
+}
+
+impl<'a> Spin<'a> {
+    /// `None` if the part does not turn, or is as round as it turns.
+    fn new(
+        moving: &Moving<'_>,
+        whole: &Pose,
+        part: &'a Part<'a>,
+        direction: DVec3,
+    ) -> Option<Self> {
+        let turn = direction.cross(moving.motion.angular);
+        let across = turn.length();
         // The rounding of a core turns with it and reaches as far along the direction as before.
-        let core = match part {
+        let core = match part.placed.shape {
             Shape::Sphere { .. } => 0.0,
             Shape::Capsule { half_height, .. } => *half_height,
             shape => shape.bounding_radius(),
         };
-        across * (offset.length() + core)
+        let radius = part.offset.length() + core;
+        // A half-space does not turn, and its radius is infinite.
+        if across == 0.0 || radius == 0.0 {
+            return None;
+        }
+        let origin = part.placed.pose.translation() - whole.translation();
+        let bend = 0.5 * moving.motion.angular.length_squared() * radius;
+        let spin =
+            Spin { part, origin, direction, turn, reach: 0.0, fastest: across * radius, bend };
+        Some(Spin { reach: spin.furthest(direction), ..spin })
+    }
+
+    /// Reach of the core along a vector.
+    fn furthest(&self, vector: DVec3) -> f64 {
+        let Placed { shape, pose } = &self.part.placed;
+        let point = shape.core_support(pose.inverse_apply_vector(vector));
+        (self.origin + pose.apply_vector(point)).dot(vector)
+    }
+
+    /// The reach cannot grow by more than this within a time. A little more is allowed for, as much
+    /// as rounding of the two searches can make of it.
+    fn growth(&self, time: f64) -> f64 {
+        let ahead = self.furthest(self.direction + self.turn * time) - self.reach;
+        let rounding = 16.0 * f64::EPSILON * (self.reach.abs() + self.fastest * time);
+        (ahead + self.bend * time * time + rounding).min(self.fastest * time)
     }
 }
 
@@ -164,6 +222,58 @@ fn parts<'a>(whole: &Placed<'a>) -> impl Iterator<Item = Part<'a>> + use<'a> {
         offset: piece.pose.apply(piece.shape.center()),
     });
     single.into_iter().chain(pieces)
+}
+
+/// How a gap along a normal closes.
+struct Closing<'a> {
+    /// Relative velocity of the origins.
+    linear: f64,
+    spins: [Option<Spin<'a>>; 2],
+}
+
+impl Closing<'_> {
+    fn turns(&self) -> bool {
+        self.spins.iter().any(Option::is_some)
+    }
+
+    /// No more of the gap than this is closed within a time.
+    fn closed(&self, time: f64) -> f64 {
+        let growth = |spin: &Option<Spin<'_>>| spin.as_ref().map_or(0.0, |spin| spin.growth(time));
+        self.linear * time + growth(&self.spins[0]) + growth(&self.spins[1])
+    }
+
+    /// A time in which a gap is not closed; infinite if not within what is left, and no number if
+    /// the speed is none.
+    fn free_time(&self, gap: f64, left: f64) -> f64 {
+        let fastest = |spin: &Option<Spin<'_>>| spin.as_ref().map_or(0.0, |spin| spin.fastest);
+        let speed = self.linear + fastest(&self.spins[0]) + fastest(&self.spins[1]);
+        if speed <= 0.0 || gap > speed * left {
+            return f64::INFINITY;
+        }
+        let certain = gap / speed;
+        // False if anything is no number.
+        let sooner = certain < left;
+        if !self.turns() || !sooner {
+            return certain;
+        }
+        if self.closed(left) < gap {
+            return f64::INFINITY;
+        }
+        let mut time = left;
+        for _ in 0..TRIES {
+            // The bound is convex: it is no more than the chord, so that this is free or too long
+            // only by what the bound bends.
+            let closed = self.closed(time);
+            if closed < gap {
+                return time.max(certain);
+            }
+            time = (time * gap / closed).clamp(0.125 * time, 0.75 * time);
+            if time <= certain {
+                break;
+            }
+        }
+        certain
+    }
 }
 
 impl Query {
@@ -229,20 +339,26 @@ impl Query {
             for second in parts(&at_b) {
                 let cache = if whole { &mut *cache } else { &mut none };
                 let near = self.closest_points(&first.placed, &second.placed, cache);
-                if near.distance <= gap {
+                if near.distance <= gap && near.status != Status::Separated {
                     return None;
                 }
-                // The lower bound of the distance is what may be advanced by.
-                let distance = (near.distance - near.bound).max(0.0);
-                let closing = (a.motion.linear - b.motion.linear).dot(near.normal);
-                let speed = closing
-                    + a.spin(first.placed.shape, first.offset, near.normal)
-                    + b.spin(second.placed.shape, second.offset, near.normal);
-                // Written so that a speed that is no number counts as too fast to advance.
-                if !(speed <= 0.0 || distance > speed * left) {
-                    let free = distance / speed;
-                    least = if free < least || free.is_nan() { free } else { least };
+                let spins = [
+                    Spin::new(a, &at_a.pose, &first, near.normal),
+                    Spin::new(b, &at_b.pose, &second, -near.normal),
+                ];
+                let linear = (a.motion.linear - b.motion.linear).dot(near.normal);
+                let closing = Closing { linear, spins };
+                // The lower bound of the distance is what may be advanced by. Turning shapes stop
+                // halfway into the gap at which they have met: the bound is sharp enough to lead to
+                // the very touch, and beyond it by rounding.
+                let stop = if closing.turns() { 0.5 * gap } else { 0.0 };
+                let distance = (near.distance - near.bound - stop).max(0.0);
+                let free = closing.free_time(distance, left.min(least));
+                // As good as touching, unless they part.
+                if near.distance <= gap && free != f64::INFINITY {
+                    return None;
                 }
+                least = if free < least || free.is_nan() { free } else { least };
             }
         }
         Some(least)

@@ -428,8 +428,7 @@ impl World {
         self.touches.step()
     }
 
-    /// The contact points of a touch of the last step. There are some if manifolds are asked for,
-    /// and the touch is not one that was over before the end of the step.
+    /// The contact points of a touch of the last step, if manifolds are asked for.
     pub fn points(&self, touch: &Touch) -> &[ManifoldPoint] {
         self.last_step().points(touch)
     }

@@ -5,7 +5,7 @@ use super::pairs::PairState;
 use super::results::WorkerResults;
 use super::sweep::SPAN;
 use super::touch::Touch;
-use crate::narrow::{Contact, Impact, ImpactStatus, Options, PairCache};
+use crate::narrow::{Contact, IMPACT_GAP, Impact, ImpactStatus, Options, PairCache, size_of};
 use crate::shape::Shape;
 
 /// What is found out about pairs that touch.
@@ -20,6 +20,10 @@ pub enum Detail {
     /// A contact manifold of up to four points as well.
     Manifold,
 }
+
+/// Shapes whose time of impact is not found within the step limit touch if they are this near at
+/// the end of the search, relative to their size.
+const NEARLY: f64 = 1e-6;
 
 /// What all pairs of a step share.
 pub(super) struct PairTest<'a> {
@@ -54,7 +58,7 @@ impl PairTest<'_> {
         let now = self.contact_now(state, own);
         state.rests = now.is_some();
         let meets = self.continuous && was_apart;
-        let on_the_way = if meets { self.meeting(state, &now, own) } else { None };
+        let on_the_way = if meets { self.meeting(state, &now, own, first) } else { None };
         let (time, contact) = match (on_the_way, now) {
             (Some((time, contact)), _) => (time, contact),
             (None, Some(contact)) => (1.0, contact),
@@ -81,12 +85,14 @@ impl PairTest<'_> {
         }
     }
 
-    /// When and how bodies that were apart met on their way, as a share of the step.
+    /// When and how bodies that were apart met on their way, as a share of the step. The points
+    /// from `first` on, of where the bodies are now, give way to those of that time.
     fn meeting(
         &self,
         state: &PairState,
         now: &Option<Contact>,
         own: &mut WorkerResults,
+        first: usize,
     ) -> Option<(f64, Contact)> {
         let [a, b] = [state.pair.a(), state.pair.b()].map(|id| self.bodies.sweep(id.index()));
         if a.motion() == b.motion() && !a.turns() {
@@ -94,18 +100,35 @@ impl PairTest<'_> {
         }
         let (shape_a, shape_b) = self.shapes(state);
         own.impact.clear();
+        let (moving_a, moving_b) = (a.moving(shape_a), b.moving(shape_b));
         let Impact { time, status, contact, .. } =
-            own.query.time_of_impact(&a.moving(shape_a), &b.moving(shape_b), SPAN, &mut own.impact);
+            own.query.time_of_impact(&moving_a, &moving_b, SPAN, &mut own.impact);
         let turns = a.turns() || b.turns();
         let closes = turns || (a.linear - b.linear).dot(contact.normal) > 0.0;
-        match status {
-            ImpactStatus::Hit => Some(((time / SPAN).min(1.0), contact)),
-            // Nothing is known after that time: calling it a touch is the safe side.
-            ImpactStatus::StepLimit => Some(((time / SPAN).min(1.0), contact)),
+        let size = size_of(shape_a, shape_b);
+        let meets = match status {
+            ImpactStatus::Hit => true,
+            // A step turns bodies by half a turn at most, and thousands of measurements with gaps
+            // beyond this lead through it: what is left passes nearer, and touches as far as can
+            // be told.
+            ImpactStatus::StepLimit => contact.distance <= NEARLY * size,
             // So near at the start that the search cannot tell it from a touch: what closes in,
             // meets.
-            ImpactStatus::AtStart if now.is_none() && closes => Some((0.0, contact)),
-            ImpactStatus::AtStart | ImpactStatus::Miss => None,
+            ImpactStatus::AtStart => now.is_none() && closes,
+            ImpactStatus::Miss => false,
+        };
+        if !meets {
+            return None;
         }
+        own.points.truncate(first);
+        if self.detail == Detail::Manifold {
+            let reach = contact.distance + IMPACT_GAP * contact.distance;
+            let (at_a, at_b) = (moving_a.at(time), moving_b.at(time));
+            let none = &mut PairCache::none();
+            if let Some(manifold) = own.query.manifold(&at_a, &at_b, reach, none) {
+                own.points.extend_from_slice(manifold.points());
+            }
+        }
+        Some(((time / SPAN).min(1.0), contact))
     }
 }

@@ -91,8 +91,8 @@ struct TouchRecord {
     ending: Ending,
     /// Distance, depth, normal, the two points, bound.
     bits: [u64; 12],
-    /// The two points, separation and id of each.
-    points: Vec<[u64; 8]>,
+    /// The two points, normal, separation and id of each.
+    points: Vec<[u64; 11]>,
 }
 
 impl TouchRecord {
@@ -102,10 +102,10 @@ impl TouchRecord {
         let [n, a, b] = [normal, point_a, point_b];
         let numbers = [distance, depth, n.x, n.y, n.z, a.x, a.y, a.z, b.x, b.y, b.z, bound];
         let points = points.iter().map(|point| {
-            let ManifoldPoint { point_a: a, point_b: b, separation, id } = *point;
-            let [ax, ay, az, bx, by, bz, separation] =
-                [a.x, a.y, a.z, b.x, b.y, b.z, separation].map(f64::to_bits);
-            [ax, ay, az, bx, by, bz, separation, id]
+            let ManifoldPoint { point_a: a, point_b: b, normal: n, separation, id } = *point;
+            let [ax, ay, az, bx, by, bz, nx, ny, nz, separation] =
+                [a.x, a.y, a.z, b.x, b.y, b.z, n.x, n.y, n.z, separation].map(f64::to_bits);
+            [ax, ay, az, bx, by, bz, nx, ny, nz, separation, id]
         });
         let (bits, points) = (numbers.map(f64::to_bits), points.collect());
         TouchRecord { rests, time: touch.time, status, ending, bits, points }
@@ -127,10 +127,11 @@ impl TouchRecord {
     }
 
     fn points(&self) -> Vec<ManifoldPoint> {
-        let point = |bits: &[u64; 8]| {
-            let [ax, ay, az, bx, by, bz, separation, _] = bits.map(f64::from_bits);
+        let point = |bits: &[u64; 11]| {
+            let [ax, ay, az, bx, by, bz, nx, ny, nz, separation, _] = bits.map(f64::from_bits);
             let (point_a, point_b) = (DVec3::new(ax, ay, az), DVec3::new(bx, by, bz));
-            ManifoldPoint { point_a, point_b, separation, id: bits[7] }
+            let normal = DVec3::new(nx, ny, nz);
+            ManifoldPoint { point_a, point_b, normal, separation, id: bits[10] }
         };
         self.points.iter().map(point).collect()
     }

@@ -12,7 +12,7 @@ pub struct Touch {
     /// When in the step, from 0 to 1. Always 1, its end, unless they met on their way in continuous
     /// mode: then the first time of touch, and they may be apart again at the end.
     pub time: f64,
-    /// Depth, normal from a to b, and points, at that time.
+    /// Depth, normal from a to b, and points, at that time; so are the points of a manifold.
     pub contact: Contact,
     /// Where its points begin, and how many there are.
     pub(super) first: u32,
@@ -60,9 +60,8 @@ pub struct Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// The contact points of one of [`touches`](Step::touches). There are some if manifolds are
-    /// asked for, and the touch is not one that was over before the end of the step. Panics if the
-    /// touch is of another step that had more points.
+    /// The contact points of one of [`touches`](Step::touches), if manifolds are asked for. Panics
+    /// if the touch is of another step that had more points.
     #[must_use]
     pub fn points(&self, touch: &Touch) -> &'a [ManifoldPoint] {
         touch.points_in(self.points)

@@ -128,6 +128,10 @@ pub(crate) struct Polytope {
     pub(super) cone: Vec<u16>,
 }
 
+/// Cosine of the angle within which faces count as parts of one facet. A loose limit takes the
+/// neighbouring sides of a prism of 24 sides for one, and a point between their feet.
+const SAME_FACET: f64 = 1.0 - 1e-9;
+
 /// Squared sine under which a new face has no area.
 const NO_AREA: f64 = 1e-26;
 
@@ -172,8 +176,8 @@ impl Polytope {
     }
 
     /// The face that holds the foot of the shortest way. A facet may be cut into several faces in
-    /// one plane, all equally near; only one of them holds it. Opposite facets may be equally near
-    /// too, so that only faces along the normal count.
+    /// one plane, all equally near; only one of them holds it. Other facets may be equally near
+    /// too, opposite ones or the neighbours on a prism, so that only faces along the normal count.
     fn foot(&mut self, difference: &impl Difference, bounds: &Bounds, limits: &Limits) -> [u16; 3] {
         let last = bounds.nearest;
         if self.looks_along(last, bounds.normal) && self.way(self.links[last].corners).1 == 0b111 {
@@ -201,7 +205,7 @@ impl Polytope {
     }
 
     fn looks_along(&self, face: usize, normal: DVec3) -> bool {
-        self.states[face] == State::Fresh && self.normals[face].dot(normal) > 0.9
+        self.states[face] == State::Fresh && self.normals[face].dot(normal) > SAME_FACET
     }
 
     /// The origin's distance from a triangle of corners, and the corners that carry it.

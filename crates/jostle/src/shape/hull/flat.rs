@@ -2,10 +2,10 @@
 //!
 //! The plane is seen along the axis that its normal is nearest to. Dropping that coordinate is
 //! exact, so the polygon is exactly convex there. Quickhull in two dimensions first leaves out
-//! points within `epsilon` of the hull of the others, beginning with the ends of the longer of the
-//! two remaining coordinates (on a needle the other one is noise); Andrew's monotone chain (*Another
-//! Efficient Algorithm for Convex Hulls in Two Dimensions*) with exact orientation then puts the
-//! few that remain in order. O(n log n) expected.
+//! points within `epsilon` of the hull of the others, beginning with the extremes of the longer of
+//! the two remaining coordinates (on a needle the other one is noise); Andrew's monotone chain
+//! (*Another Efficient Algorithm for Convex Hulls in Two Dimensions*) with exact orientation then
+//! puts the few that remain in order. O(n log n) expected.
 
 use super::{Lists, Shell};
 use glam::DVec3;
