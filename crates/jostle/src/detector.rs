@@ -195,8 +195,11 @@ impl Detector {
 
 /// Steps and queries.
 impl Detector {
-    /// Finds what began and what ended since the last step, sorted by pair. On an error the
-    /// changes stay pending and the pairs are as before: fix the cause and step again.
+    /// Finds what began and what ended since the last step, sorted by pair.
+    ///
+    /// Fails if and only if more pairs overlap than the [limit](Detector::set_pair_limit) allows.
+    /// Then the changes stay pending and the pairs are as before: raise the limit, or move or
+    /// remove boxes, and step again.
     pub fn step(&mut self) -> Result<Events<'_>, Error> {
         self.seen = None;
         self.stepper.step(&self.boxes)?;
@@ -273,7 +276,10 @@ impl Detector {
         self.seen = None;
     }
 
-    /// Sets how many pairs may overlap before [`Detector::step`] refuses, excluded ones included.
+    /// Sets how many pairs may overlap: [`Detector::step`] refuses more, whatever the algorithm and
+    /// whether they began just now or long ago. Pairs that filters forbid do not count;
+    /// [excluded](Detector::exclude) ones do. [`PairBuffer::DEFAULT_LIMIT`](crate::PairBuffer)
+    /// holds until another is set.
     pub fn set_pair_limit(&mut self, limit: usize) {
         self.stepper.set_pair_limit(limit);
     }

@@ -12,7 +12,7 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::events::{Events, PairTracker};
 use crate::filter::Filter;
-use crate::pair::{Pair, PairBuffer};
+use crate::pair::{LimitReached, Pair, PairBuffer};
 use crate::par::Workers;
 use crate::stats::Stats;
 
@@ -47,6 +47,8 @@ pub struct Stepper {
     broad: Box<dyn BroadPhase>,
     found: PairBuffer,
     tracker: PairTracker,
+    /// Number of overlapping pairs after the last step, excluded ones included.
+    overlapping: usize,
     report: Report,
     time: StepTime,
 }
@@ -64,6 +66,7 @@ impl Stepper {
             broad,
             found: PairBuffer::new(),
             tracker: PairTracker::new(),
+            overlapping: 0,
             report: Report::Full,
             time: StepTime::default(),
         }
@@ -72,6 +75,8 @@ impl Stepper {
     /// Follows the pending changes of the boxes and returns what began and what ended, sorted by
     /// pair. The caller then calls [`Boxes::commit`], once for all steppers. On an error the pairs
     /// are as before; fix the cause and step again without committing.
+    ///
+    /// Fails if and only if more pairs overlap than the [limit](Stepper::set_pair_limit) allows.
     pub fn step(&mut self, boxes: &Boxes) -> Result<Events<'_>, Error> {
         let start = Instant::now();
         self.found.clear();
@@ -79,11 +84,35 @@ impl Stepper {
         self.report = self
             .workers
             .enter(|| broad.update(boxes, found))
+            .and_then(|report| self.check_limit(report).map(|()| report))
             .map_err(|error| with_estimate(error, boxes))?;
+        self.overlapping = self.count(self.report);
         self.time.update = start.elapsed();
         self.tracker.apply_excluding(self.report, &self.found, boxes);
         self.time.step = start.elapsed();
         Ok(self.tracker.events())
+    }
+
+    /// Number of overlapping pairs after the update that wrote this report.
+    fn count(&self, report: Report) -> usize {
+        match report {
+            Report::Full => self.found.len(),
+            Report::Delta => {
+                // A broken broad phase may end more than there was; the tracker says which pair.
+                (self.overlapping + self.found.len()).saturating_sub(self.found.ended().len())
+            }
+        }
+    }
+
+    /// The one rule for all broad phases: those that report changes see only the new pairs, and
+    /// none if nothing changed but the limit. Refused here, the broad phase has seen changes that
+    /// stay pending, which it notices and reads all boxes in the next step.
+    fn check_limit(&self, report: Report) -> Result<(), Error> {
+        let limit = self.found.limit();
+        match self.count(report) > limit {
+            true => Err(LimitReached { limit }.into()),
+            false => Ok(()),
+        }
     }
 
     /// Every overlapping pair after the last step, ascending.
@@ -111,7 +140,8 @@ impl Stepper {
         self.broad = broad;
     }
 
-    /// Sets how many pairs may overlap before [`Stepper::step`] refuses.
+    /// Sets how many pairs may overlap, excluded ones included: [`Stepper::step`] refuses more,
+    /// whether they began just now or long ago.
     pub fn set_pair_limit(&mut self, limit: usize) {
         self.found.set_limit(limit);
     }

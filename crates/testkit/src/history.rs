@@ -23,7 +23,7 @@ pub const SPECIAL: [f32; 12] = [
 ];
 
 /// How many unlike filters the histories use.
-const FILTERS: u8 = 12;
+const FILTERS: u8 = 14;
 
 fn coordinate() -> impl Strategy<Value = f32> {
     prop_oneof![
@@ -61,6 +61,8 @@ fn numbered_filter(number: u8) -> Filter {
         5 => Filter::ALL.with_owner(2),
         6 => Filter::groups(1, 0),
         7 => Filter::STILL.with_owner(1),
+        8 => Filter::groups(0, 0).with_owner(1),
+        9 => Filter::groups(0, 0).with_owner(2),
         _ => Filter::ALL,
     }
 }
@@ -93,6 +95,46 @@ pub fn histories(length: usize) -> impl Strategy<Value = Vec<Op>> {
         .prop_map(|list| list.into_iter().map(|(aabb, filter)| Op::Insert(aabb, filter)));
     (start, prop::collection::vec(op(), 0..length))
         .prop_map(|(start, rest)| start.chain(rest).collect())
+}
+
+/// Places and sizes of worlds in the [extreme histories](extreme_histories).
+const WORLDS: [(f64, f64); 12] = [
+    (0.0, 1.0),
+    (100.0, 1.0),
+    (1e7, 1.0),
+    (-1e9, 64.0),
+    (0.0, 1e-6),
+    (0.0, 1e6),
+    (0.0, 1e-30),
+    (0.0, 1e30),
+    (0.0, 1e-43),
+    (1e-40, 1e-44),
+    (3e38, 1e33),
+    (-1.0, 1e-7),
+];
+
+/// Histories of up to `length` operations in one to three worlds at once, of unlike places and
+/// sizes.
+pub fn extreme_histories(length: usize) -> impl Strategy<Value = Vec<Op>> {
+    let worlds = prop::collection::vec(0..WORLDS.len(), 1..4);
+    (histories(length), worlds).prop_map(|(ops, worlds)| {
+        let world = |k: usize| WORLDS[worlds[k * k % worlds.len()]];
+        ops.into_iter().enumerate().map(|(k, op)| placed(op, world(k))).collect()
+    })
+}
+
+/// An operation in a world.
+fn placed(op: Op, (offset, scale): (f64, f64)) -> Op {
+    let bounds = |list: [f32; 3]| list.map(|x| (offset + f64::from(x) * scale) as f32);
+    let aabb = |aabb: Aabb| Aabb { min: bounds(aabb.min), max: bounds(aabb.max) };
+    let lengths = |list: [f32; 3]| list.map(|x| (f64::from(x) * scale) as f32);
+    match op {
+        Op::Insert(old, filter) => Op::Insert(aabb(old), filter),
+        Op::Set(place, old) => Op::Set(place, aabb(old)),
+        Op::Shift(place, by) => Op::Shift(place, lengths(by)),
+        Op::ShiftAll(by) => Op::ShiftAll(lengths(by)),
+        other => other,
+    }
 }
 
 /// Reads a history from arbitrary bytes: what a fuzzer uses. Any bytes are a history.

@@ -54,12 +54,20 @@ impl Model {
 
     /// Every overlapping pair that the filters let pass and that is not excluded.
     pub fn pairs(&self) -> BTreeSet<Pair> {
+        let mut pairs = self.overlapping();
+        for &[one, other] in &self.excluded {
+            pairs.remove(&Pair::new(one, other));
+        }
+        pairs
+    }
+
+    /// Every overlapping pair that the filters let pass, excluded ones included.
+    pub fn overlapping(&self) -> BTreeSet<Pair> {
         let list: Vec<_> = self.boxes.iter().collect();
         let mut pairs = BTreeSet::new();
         for (place, (a, (a_box, a_filter))) in list.iter().enumerate() {
             for (b, (b_box, b_filter)) in &list[place + 1..] {
-                let excluded = self.excluded.contains(&[**a, **b]);
-                if closed_overlap(a_box, b_box) && may_pair(a_filter, b_filter) && !excluded {
+                if closed_overlap(a_box, b_box) && may_pair(a_filter, b_filter) {
                     pairs.insert(Pair::new(**a, **b));
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use jostle::{Aabb, Algorithm, BoxId, Detector, Filter, Pair, Workers};
+use jostle::{Aabb, Algorithm, BoxId, Detector, Error, Filter, Pair, Workers};
 
 use crate::Build;
 use crate::model::Model;
@@ -204,6 +204,35 @@ impl<'a> Replay<'a> {
             .map_err(|error| error.to_string())?;
         self.detector.set_broad_phase(fresh);
         Ok(())
+    }
+
+    /// Checks the one rule for the limit on pairs around a step: with room for one pair less than
+    /// there are, the step is refused and changes nothing, as often as it is tried, with changes
+    /// pending and without; with room for just these pairs it is as [`Replay::step`].
+    pub fn step_at_the_limit(&mut self) -> Result<(), Failure> {
+        let count = self.model.overlapping().len();
+        for _ in 0..2 {
+            self.refused_step(count)?;
+            self.refused_step(count)?;
+            self.detector.set_pair_limit(count);
+            self.step().map_err(|failure| format!("with a limit of {count}: {failure}"))?;
+        }
+        Ok(())
+    }
+
+    fn refused_step(&mut self, count: usize) -> Result<(), Failure> {
+        let Some(limit) = count.checked_sub(1) else { return Ok(()) };
+        let before = self.detector.pairs().to_vec();
+        let pending = self.detector.boxes().changes().len();
+        self.detector.set_pair_limit(limit);
+        match self.detector.step() {
+            Err(Error::TooManyPairs { limit: named, .. }) if named == limit => {}
+            other => return Err(format!("{count} pairs for a limit of {limit}: {other:?}")),
+        }
+        if self.detector.boxes().changes().len() != pending {
+            return Err("a refused step took changes away".into());
+        }
+        compare("pairs after a refusal", self.detector.pairs(), &before)
     }
 
     /// Takes a step and compares events and pairs with the model's.

@@ -21,7 +21,9 @@ pub fn run(build: Build<'_>) -> Result<(), Failure> {
     scripts(build)?;
     degenerate_cases(build)?;
     histories(build, 64, 7)?;
+    extreme_histories(build, 32, 7)?;
     limits(build)?;
+    limit_rule(build, 16, 7)?;
     exclusions(build)?;
     filters_cost_nothing(build)
 }
@@ -77,23 +79,90 @@ fn play(build: Build<'_>, threads: usize, frames: &[Vec<Aabb>]) -> Result<(), Fa
 
 /// Random histories: `count` of them from a seed. A failure shows the shrunk history.
 pub fn histories(build: Build<'_>, count: u32, seed: u64) -> Result<(), Failure> {
-    let mut hits = (0, 0);
-    for index in 0..count {
-        let mut runner = runner(seed.wrapping_add(u64::from(index)));
-        let tree = history::histories(80).new_tree(&mut runner).map_err(|e| e.to_string())?;
-        let threads = THREADS[index as usize % THREADS.len()];
-        let mut replay = Replay::new(build, threads);
-        if let Err(failure) = replay.run(&tree.current()) {
-            return Err(shrunk(build, threads, tree, failure));
-        }
-        hits.0 += replay.hits.0;
-        hits.1 += replay.hits.1;
-    }
+    let hits = random(build, count, seed, &history::histories(80), |replay, ops| replay.run(ops))?;
     let share = hits.0 as f64 / hits.1.max(1) as f64;
     if HIT_BAND.contains(&share) {
         return Ok(());
     }
     Err(format!("{share:.3} of all pairs overlap in the histories, outside {HIT_BAND:?}"))
+}
+
+/// Random histories of worlds far away, tiny and vast, and of several of them at once.
+pub fn extreme_histories(build: Build<'_>, count: u32, seed: u64) -> Result<(), Failure> {
+    let hits =
+        random(build, count, seed, &history::extreme_histories(80), |replay, ops| replay.run(ops))?;
+    if hits.0 > u64::from(count) { Ok(()) } else { Err("few pairs overlap anywhere".into()) }
+}
+
+/// Random histories in which every step is tried with the limit on pairs just below and just at
+/// the number of pairs; see [`Replay::step_at_the_limit`].
+pub fn limit_rule(build: Build<'_>, count: u32, seed: u64) -> Result<(), Failure> {
+    let at_the_limit = |replay: &mut Replay<'_>, ops: &[Op]| {
+        ops.iter().try_for_each(|op| match op {
+            Op::Step => replay.step_at_the_limit(),
+            other => replay.apply(other),
+        })?;
+        replay.step_at_the_limit()
+    };
+    random(build, count, seed, &history::histories(60), at_the_limit)?;
+    crowds_at_the_limit(build)
+}
+
+/// Few of many boxes change, so that algorithms which follow changes do: pairs that end do not
+/// count, pairs that were there before do.
+fn crowds_at_the_limit(build: Build<'_>) -> Result<(), Failure> {
+    const CROWD: usize = 40;
+    const PAIRS: usize = CROWD * (CROWD - 1) / 2;
+    let apart = |k: usize| Aabb::point([3.0 * k as f32, 50.0, (k % 7) as f32]);
+    for threads in THREADS {
+        let workers = Workers::new(threads).map_err(say)?;
+        let mut detector = Detector::with_broad_phase(build(&workers), workers);
+        let others: Vec<Aabb> = (0..10 * CROWD).map(apart).collect();
+        detector.boxes_mut().insert_all(&others, Filter::ALL).map_err(say)?;
+        let crowd = vec![Aabb::new([0.0; 3], [1.0; 3]); CROWD];
+        let ids = detector.boxes_mut().insert_all(&crowd, Filter::ALL).map_err(say)?;
+        detector.set_pair_limit(PAIRS);
+        detector.step().map_err(say)?;
+        let one_more = detector.insert(crowd[0], Filter::ALL).map_err(say)?;
+        if detector.step().is_ok() {
+            return Err(on(threads, format!("{} pairs for a limit of {PAIRS}", PAIRS + CROWD)));
+        }
+        detector.remove(one_more).map_err(say)?;
+        detector.step().map_err(say)?;
+        detector.set_pair_limit(0);
+        for (k, &id) in ids.iter().enumerate() {
+            detector.set(id, apart(20 * CROWD + k)).map_err(say)?;
+        }
+        let ended = detector.step().map_err(say)?.ended.len();
+        if ended != PAIRS {
+            return Err(on(threads, format!("{ended} of {PAIRS} pairs ended at a limit of 0")));
+        }
+    }
+    Ok(())
+}
+
+/// Runs random histories and returns the overlapping pairs and all pairs over their steps.
+fn random<S: Strategy<Value = Vec<Op>>>(
+    build: Build<'_>,
+    count: u32,
+    seed: u64,
+    strategy: &S,
+    run: impl Fn(&mut Replay<'_>, &[Op]) -> Result<(), Failure>,
+) -> Result<(u64, u64), Failure> {
+    let mut hits = (0, 0);
+    for index in 0..count {
+        let mut runner = runner(seed.wrapping_add(u64::from(index)));
+        let tree = strategy.new_tree(&mut runner).map_err(|e| e.to_string())?;
+        let threads = THREADS[index as usize % THREADS.len()];
+        let mut replay = Replay::new(build, threads);
+        if let Err(failure) = run(&mut replay, &tree.current()) {
+            let again = |ops: &[Op]| run(&mut Replay::new(build, threads), ops);
+            return Err(on(threads, shrunk(tree, failure, again)));
+        }
+        hits.0 += replay.hits.0;
+        hits.1 += replay.hits.1;
+    }
+    Ok(hits)
 }
 
 fn runner(seed: u64) -> TestRunner {
@@ -103,12 +172,11 @@ fn runner(seed: u64) -> TestRunner {
     TestRunner::new_with_rng(Config::default(), rng)
 }
 
-/// The smallest history found that still fails.
+/// The failure of the smallest history found that still fails.
 fn shrunk(
-    build: Build<'_>,
-    threads: usize,
     mut tree: impl ValueTree<Value = Vec<Op>>,
     failure: Failure,
+    run: impl Fn(&[Op]) -> Result<(), Failure>,
 ) -> Failure {
     let mut last = (tree.current(), failure);
     let mut tries = 0;
@@ -116,7 +184,7 @@ fn shrunk(
     while smaller && tries < 2000 {
         tries += 1;
         let ops = tree.current();
-        smaller = match Replay::new(build, threads).run(&ops) {
+        smaller = match run(&ops) {
             Err(failure) => {
                 last = (ops, failure);
                 tree.simplify()
@@ -124,7 +192,7 @@ fn shrunk(
             Ok(()) => tree.complicate(),
         };
     }
-    on(threads, format!("{}\nsmallest history found: {:#?}", last.1, last.0))
+    format!("{}\nsmallest history found: {:#?}", last.1, last.0)
 }
 
 /// Too many pairs are refused, nothing is lost, and the same call works with fewer.

@@ -30,8 +30,18 @@ fn random_histories() {
 }
 
 #[test]
+fn random_histories_at_extreme_scales() {
+    for_every_algorithm(|build| suite::extreme_histories(build, 160, 1));
+}
+
+#[test]
 fn pair_limits() {
     for_every_algorithm(suite::limits);
+}
+
+#[test]
+fn one_rule_for_the_limit() {
+    for_every_algorithm(|build| suite::limit_rule(build, 40, 1));
 }
 
 #[test]

@@ -69,6 +69,12 @@ pub trait BroadPhase: CloneBroadPhase + Debug + Send + Sync {
     ///
     /// A delta report continues from the last successful update on the same boxes; the pairs of
     /// removed boxes are among the ended ones.
+    ///
+    /// **The limit on pairs.** A step is refused if and only if more pairs overlap after it than
+    /// [`PairBuffer::limit`] allows, whether they are new or not. [`Stepper`](crate::Stepper)
+    /// holds all algorithms to that rule. An update must fail rather than write more pairs than
+    /// the limit to the lanes, may fail early if it knows that there are more, and must not fail
+    /// otherwise: pairs that ended do not count.
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error>;
 
     /// What the last update counted.

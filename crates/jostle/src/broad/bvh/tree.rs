@@ -193,7 +193,9 @@ impl Tree {
         if filters.is_empty() {
             return;
         }
-        let has = |one: &Filter, of: &Filter| joined(one, of) == *one || of == &NOTHING;
+        // Filters that pair with nothing are left out of the join, whatever else they say.
+        let has =
+            |one: &Filter, of: &Filter| joined(one, of) == *one || of.membership | of.mask == 0;
         for (place, &id) in self.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
             let node = &self.filters[0][place / WIDTH];
             assert!(has(node, &filters[id as usize]), "joined filter of the block of box {id}");

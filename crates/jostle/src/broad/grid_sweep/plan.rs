@@ -35,22 +35,28 @@ const COST_COLUMN: f64 = 200.0;
 pub(super) struct Scale {
     origin: f32,
     per_unit: f32,
+    /// A second factor: a world of denormals has more cells per unit than f32 has numbers.
+    boost: f32,
     last: f32,
 }
 
 impl Scale {
     /// One cell for everything.
-    pub(super) const ONE: Scale = Scale { origin: 0.0, per_unit: 1.0, last: 0.0 };
+    pub(super) const ONE: Scale = Scale { origin: 0.0, per_unit: 1.0, boost: 1.0, last: 0.0 };
 
     /// `cells` equal cells over a range; one cell for everything if the range is empty.
     fn new(low: f64, spread: f64, cells: f64) -> Scale {
         if cells <= 1.0 || spread <= 0.0 {
             return Scale::ONE;
         }
-        let per_unit = ((cells / spread) as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
+        /// A power of two, so that multiplying by it does not round.
+        const BOOST: f32 = (1u64 << 60) as f32;
+        let boost = if cells / spread > 1e37 { BOOST } else { 1.0 };
+        let per_unit = cells / spread / f64::from(boost);
+        let per_unit = (per_unit as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
         // Half a cell further up, because the cell is rounded to nearest.
         let origin = (low + 0.5 * spread / cells) as f32;
-        Scale { origin, per_unit, last: (cells - 1.0) as f32 }
+        Scale { origin, per_unit, boost, last: (cells - 1.0) as f32 }
     }
 
     /// The cell of a coordinate.
@@ -58,7 +64,7 @@ impl Scale {
     pub(super) fn cell(&self, coordinate: f32) -> u32 {
         /// Adding this leaves the rounded number in the low bits of the sum.
         const ROUNDER: f32 = 8_388_608.0;
-        let place = (coordinate - self.origin) * self.per_unit;
+        let place = (coordinate - self.origin) * self.per_unit * self.boost;
         // Not `clamp`: each of these is one instruction, and NaN becomes zero.
         let place = if place > 0.0 { place } else { 0.0 };
         let place = if place < self.last { place } else { self.last };

@@ -35,15 +35,11 @@ pub(super) struct ChangedBoxes {
     rank: Vec<u32>,
     went: usize,
     came: usize,
-    /// The pairs that ended, while the lanes are used for those that began.
-    pub ended: Vec<Pair>,
 }
 
 impl ChangedBoxes {
     pub(super) fn bytes(&self) -> usize {
-        self.list.capacity() * size_of::<(u32, Aabb)>()
-            + self.rank.capacity() * 4
-            + self.ended.capacity() * size_of::<Pair>()
+        self.list.capacity() * size_of::<(u32, Aabb)>() + self.rank.capacity() * 4
     }
 
     /// Takes the changed boxes from the grid, which has not followed them yet. Returns false if
@@ -62,11 +58,12 @@ impl ChangedBoxes {
         self.is_cheap(boxes, grid)
     }
 
-    /// Large boxes that move reach into many small cells.
-    fn is_cheap(&self, boxes: &Boxes, grid: &Grid) -> bool {
+    /// Large boxes that move reach into many small cells. Ask again when the grid has followed the
+    /// changes: a single box may have opened a sheet with far smaller cells than any before.
+    pub(super) fn is_cheap(&self, boxes: &Boxes, grid: &Grid) -> bool {
         let budget = BLOCKS_PER_BOX * boxes.len() as f64;
         let cost = |&(slot, ref old): &(u32, Aabb)| {
-            grid.blocks_below(old) + grid.blocks_below(&boxes.aabbs()[slot as usize])
+            grid.cost_below(old) + grid.cost_below(&boxes.aabbs()[slot as usize])
         };
         let mut sum = 0.0;
         self.list.iter().all(|changed| {
@@ -117,17 +114,21 @@ pub(super) struct ChangedSearch<'a> {
 
 impl ChangedSearch<'_> {
     /// Writes the pairs that overlap in the grid as it was and do not in `boxes`, for some of the
-    /// boxes that were there before, and counts the tests.
+    /// boxes that were there before, and counts the tests. They are no pairs that the limit is
+    /// for, so they are not written to a lane.
     pub(super) fn ended(
         &self,
         boxes: &Boxes,
         part: Range<usize>,
-        lane: &mut Lane,
+        ended: &mut Vec<Pair>,
         tests: &mut u64,
     ) -> Result<(), LimitReached> {
         let now = |slot: u32| &boxes.aabbs()[slot as usize];
-        self.write(&self.changed.list[part], lane, tests, |&(slot, _), other| {
-            !now(slot).overlaps(now(other.slot))
+        let apart =
+            |&(slot, _): &(u32, Aabb), other: &GridEntry| !now(slot).overlaps(now(other.slot));
+        self.show(&self.changed.list[part], tests, apart, |one, other| {
+            ended.push(Pair::new(one, other));
+            Ok(())
         })
     }
 
@@ -140,17 +141,19 @@ impl ChangedSearch<'_> {
         tests: &mut u64,
     ) -> Result<(), LimitReached> {
         let there = &self.changed.list[self.changed.went..];
-        self.write(&there[part], lane, tests, |(_, old), other| {
+        let were_apart = |(_, old): &(u32, Aabb), other: &GridEntry| {
             !old.overlaps(self.changed.old(other.slot).unwrap_or(&other.aabb))
-        })
+        };
+        self.show(&there[part], tests, were_apart, |one, other| lane.push(one, other))
     }
 
-    fn write(
+    /// Hands each wanted pair of a box in the list and one in the grid to `put`.
+    fn show(
         &self,
         list: &[(u32, Aabb)],
-        lane: &mut Lane,
         tests: &mut u64,
         wanted: impl Fn(&(u32, Aabb), &GridEntry) -> bool,
+        mut put: impl FnMut(u32, u32) -> Result<(), LimitReached>,
     ) -> Result<(), LimitReached> {
         let allowed = |one: u32, other: u32| {
             self.filters.is_none_or(|list| list[one as usize].allows(&list[other as usize]))
@@ -160,7 +163,7 @@ impl ChangedSearch<'_> {
             let mut show = |other: &GridEntry| {
                 let ours = slot < other.slot || self.changed.old(other.slot).is_none();
                 match ours && wanted(changed, other) && allowed(slot, other.slot) {
-                    true => lane.push(slot, other.slot),
+                    true => put(slot, other.slot),
                     false => Ok(()),
                 }
             };

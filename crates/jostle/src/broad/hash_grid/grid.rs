@@ -218,7 +218,7 @@ impl Grid {
             true => show(other),
             false => Ok(()),
         };
-        if entry.sheet == NO_SHEET {
+        if self.cost_below(&entry.aabb) >= self.table.entries.len() as f64 {
             return self.all_overlapping(&entry.aabb, tests, &mut show_other);
         }
         for &number in &self.occupied {
@@ -243,15 +243,16 @@ impl Grid {
         there.filter(|entry| entry.aabb.overlaps(aabb)).try_for_each(show)
     }
 
-    /// Number of blocks of cells in finer sheets that a box touches: what [`Grid::neighbours`]
-    /// costs in addition to the usual.
-    pub(super) fn blocks_below(&self, aabb: &Aabb) -> f64 {
-        let Some(level) = self.layout.level(aabb) else {
-            return self.table.entries.len() as f64;
-        };
+    /// What [`Grid::neighbours`] costs in addition to the usual: the number of blocks of cells in
+    /// finer sheets that a box touches, or the number of all boxes if that is less. Only sheets
+    /// that are [occupied](Grid::prepare) count.
+    pub(super) fn cost_below(&self, aabb: &Aabb) -> f64 {
+        let all = self.table.entries.len() as f64;
+        let Some(level) = self.layout.level(aabb) else { return all };
         let finer = |number: &&u32| (**number as usize) < level * self.partners.len();
         let sheets = self.occupied.iter().take_while(finer);
-        sheets.map(|&number| Table::blocks_in(self.sheets[number as usize].range(aabb))).sum()
+        let blocks = |&number: &u32| Table::blocks_in(self.sheets[number as usize].range(aabb));
+        sheets.map(blocks).sum::<f64>().min(all)
     }
 
     /// The box of a slot as the grid knows it.

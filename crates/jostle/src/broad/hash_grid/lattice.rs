@@ -16,6 +16,10 @@ const MIDDLE: f64 = (1u32 << 29) as f64;
 /// The largest cell number; whatever lies beyond is put there.
 const LAST: f64 = (1u32 << 30) as f64;
 
+/// A box is put into cells so large that its cell number lies this many powers of two, or less,
+/// away from the origin's: within the cell numbers, and finer than the steps of f32 there.
+pub(super) const FARTHEST: i32 = 28;
+
 /// Widening of a reach in cells. Rounding is off by at most 2^-23 cells within the range of the
 /// cell numbers.
 const SLACK: f64 = 1.0 / (1 << 20) as f64;
@@ -37,9 +41,48 @@ impl Layout {
     /// The level whose cells are larger than the box; none for a giant.
     #[inline]
     pub(super) fn level(&self, aabb: &Aabb) -> Option<usize> {
-        let exponent = fitting_exponent(largest_extent(aabb, &self.axes)).max(self.finest);
+        let exponent = exponent_for(aabb, &self.axes).max(self.finest);
         (exponent <= self.coarsest).then_some((exponent - self.finest) as usize)
     }
+
+    /// The cell of a box, and the power of two that is the cell's size; none for a giant. What a
+    /// sheet of that level says, before there are sheets.
+    pub(super) fn size_and_cell(&self, aabb: &Aabb) -> Option<(i32, Cell)> {
+        let exponent = exponent_for(aabb, &self.axes).max(self.finest);
+        let scale = power_of_two(-exponent);
+        let number = |k: usize| match self.axes[k] {
+            true => number(f64::from(aabb.min[k]) * scale + MIDDLE),
+            false => 0,
+        };
+        (exponent <= self.coarsest).then(|| (exponent, std::array::from_fn(number)))
+    }
+}
+
+/// The smallest cells, as a power of two, that a box may be in: larger than it, and not too far
+/// from the origin for their size.
+#[inline(always)]
+fn exponent_for(aabb: &Aabb, axes: &[bool; 3]) -> i32 {
+    let extent = fitting_exponent(largest_extent(aabb, axes));
+    extent.max(fitting_exponent(largest_distance(aabb, axes)) - FARTHEST)
+}
+
+/// The largest distance of a bound from zero along the axes that are cut.
+#[inline(always)]
+pub(super) fn largest_distance(aabb: &Aabb, axes: &[bool; 3]) -> f64 {
+    let mut most = 0.0f32;
+    for k in 0..3 {
+        let distance = if -aabb.min[k] > aabb.max[k] { -aabb.min[k] } else { aabb.max[k] };
+        if axes[k] & (distance > most) {
+            most = distance;
+        }
+    }
+    f64::from(most)
+}
+
+/// Two to the power of an exponent within the range of f64.
+#[inline(always)]
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
 /// The length of a box along an axis, but for rounding; not a number for a point at infinity.
@@ -87,7 +130,7 @@ pub(super) struct Sheet {
 
 impl Sheet {
     pub(super) fn new(layout: &Layout, level: usize, group: usize) -> Sheet {
-        let scale = 2f64.powi(-(layout.finest + level as i32));
+        let scale = power_of_two(-(layout.finest + level as i32));
         let used = layout.axes.map(|used| f64::from(u8::from(used)));
         let mut sheet = Sheet {
             scale: used.map(|used| scale * used),
@@ -204,7 +247,10 @@ mod tests {
         }
         assert_eq!(layout().level(&cube(1024.0)), None);
         assert_eq!(layout().level(&cube(f32::INFINITY)), None);
-        assert_eq!(layout().level(&Aabb::point([f32::INFINITY; 3])), Some(0));
+        assert_eq!(layout().level(&Aabb::point([f32::INFINITY; 3])), None);
+        let far = |at: f32| layout().level(&Aabb::point([0.0, -at, 0.0]));
+        assert_eq!([far(1.0), far(2f32.powi(24)), far(2f32.powi(30))], [Some(0), Some(0), Some(6)]);
+        assert_eq!(far(2f32.powi(40)), None);
     }
 
     #[test]
@@ -216,6 +262,19 @@ mod tests {
         assert_eq!(cells[8][0] - cells[3][0], 2, "no cell around zero is larger: {cells:?}");
         assert_eq!(cells[5], cells[6]);
         assert!(cells.iter().all(|cell| cell[2] == 0));
+    }
+
+    #[test]
+    fn sizes_and_cells_are_those_of_the_sheets() {
+        for at in [-7e6f32, -3.0, 0.0, 0.3, 99.0] {
+            for side in [0.0, 0.7, 90.0] {
+                let aabb = Aabb::new([at; 3], [at + side; 3]);
+                let level = layout().level(&aabb).unwrap();
+                let sheet = Sheet::new(&layout(), level, 0);
+                let expected = (layout().finest + level as i32, sheet.cell(&aabb));
+                assert_eq!(layout().size_and_cell(&aabb), Some(expected), "{aabb:?}");
+            }
+        }
     }
 
     #[test]

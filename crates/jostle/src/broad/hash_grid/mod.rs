@@ -70,7 +70,7 @@ use crate::broad::shared::groups::Groups;
 use crate::broad::shared::tasks::{TaskState, run_parts};
 use crate::error::Error;
 use crate::filter::Filter;
-use crate::pair::{Lane, LimitReached, PairBuffer};
+use crate::pair::{Lane, LimitReached, Pair, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 use delta::{ChangedBoxes, ChangedSearch};
@@ -99,7 +99,8 @@ pub struct HashGrid {
     grid: Grid,
     watch: GroupFollower,
     changed: ChangedBoxes,
-    tasks: Vec<TaskState<()>>,
+    /// The scratch of a task holds the ended pairs it found.
+    tasks: Vec<TaskState<Vec<Pair>>>,
     follower: Follower,
     /// Relinks at the last check of the crowding, and what it was after building.
     checked: usize,
@@ -181,10 +182,10 @@ impl HashGrid {
         let filters = boxes.has_filters().then_some(boxes.filters());
         let HashGrid { grid, watch, tasks, workers, .. } = self;
         let places = grid.table.entries.len();
-        let search = |part, lane: &mut Lane, (): &mut (), tests: &mut u64| {
+        let search = |part, lane: &mut Lane, _: &mut Vec<Pair>, tests: &mut u64| {
             search_places(grid, &watch.groups, filters, part, lane, tests)
         };
-        self.tests = run_parts(places, TASKS_PER_WORKER, workers, tasks, found, search)?;
+        self.tests += run_parts(places, TASKS_PER_WORKER, workers, tasks, found, search)?;
         self.clock.end("search");
         Ok(Report::Full)
     }
@@ -198,45 +199,46 @@ impl HashGrid {
     }
 
     fn search_marked(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.tests =
-            self.search_list(found, ChangedBoxes::before, |search, part, lane, tests| {
-                search.ended(boxes, part, lane, tests)
-            })?;
-        self.changed.ended.clear();
-        self.changed.ended.extend(found.iter());
-        found.clear();
-        found.ended_mut().extend_from_slice(&self.changed.ended);
+        let before = self.changed.before();
+        self.tests = self.search_list(before, found, |search, part, _, ended, tests| {
+            search.ended(boxes, part, ended, tests)
+        })?;
+        let ended = found.ended_mut();
+        self.tasks.iter_mut().for_each(|task| ended.append(&mut task.scratch));
         self.clock.end("search old");
         self.follow(boxes);
         self.grid.prepare(&self.watch.groups);
         self.clock.end("move");
-        self.tests +=
-            self.search_list(found, ChangedBoxes::after, |search, part, lane, tests| {
-                search.began(part, lane, tests)
-            })?;
+        if !self.changed.is_cheap(boxes, &self.grid) {
+            found.ended_mut().clear();
+            return self.search(boxes, found);
+        }
+        let after = self.changed.after();
+        self.tests += self.search_list(after, found, |search, part, lane, _, tests| {
+            search.began(part, lane, tests)
+        })?;
         self.clock.end("search");
         Ok(Report::Delta)
     }
 
-    /// Searches for pairs of the changed boxes, of which there are `count`. Returns the number of
-    /// tests.
+    /// Searches for pairs of `count` changed boxes. Returns the number of tests.
     fn search_list(
         &mut self,
+        count: usize,
         found: &mut PairBuffer,
-        count: fn(&ChangedBoxes) -> usize,
         search: impl Fn(
             &ChangedSearch<'_>,
             Range<usize>,
             &mut Lane,
+            &mut Vec<Pair>,
             &mut u64,
         ) -> Result<(), LimitReached>
         + Sync,
     ) -> Result<u64, LimitReached> {
         let HashGrid { grid, changed, watch, tasks, workers, .. } = self;
         let list = ChangedSearch { grid, groups: &watch.groups, changed, filters: watch.filters() };
-        let items = count(changed);
-        run_parts(items, TASKS_PER_WORKER, workers, tasks, found, |part, lane, (), tests| {
-            search(&list, part, lane, tests)
+        run_parts(count, TASKS_PER_WORKER, workers, tasks, found, |part, lane, ended, tests| {
+            search(&list, part, lane, ended, tests)
         })
     }
 }
@@ -304,7 +306,9 @@ impl BroadPhase for HashGrid {
             ("crowding", self.built_crowding),
             ("finest", 2f64.powi(self.grid.layout.finest)),
         ];
-        let bytes = self.grid.bytes() + self.watch.bytes() + self.changed.bytes();
+        let ended = self.tasks.iter().map(|task| task.scratch.capacity() * size_of::<Pair>());
+        let ended: usize = ended.sum();
+        let bytes = self.grid.bytes() + self.watch.bytes() + self.changed.bytes() + ended;
         Stats { tests: self.tests, bytes, counts, stages: self.clock.stages().to_vec(), swaps: 0 }
     }
 

@@ -11,7 +11,7 @@
 //! blocks may share a word: a set bit proves nothing, a clear one does.
 
 use crate::aabb::Aabb;
-use crate::broad::hash_grid::lattice::{Cell, CellHash, Sheet};
+use crate::broad::hash_grid::lattice::{Cell, CellHash, Layout, Sheet};
 use crate::pair::LimitReached;
 
 /// Stands for no entry.
@@ -146,12 +146,16 @@ impl Table {
         std::iter::successors(entry(head), move |known| entry(known.next))
     }
 
-    /// As [`Table::crowding`], for cells of another sheet. Spoils the buckets.
-    pub(super) fn crowding_in(&mut self, sheet: &Sheet) -> f64 {
+    /// As [`Table::crowding`], for another layout. Spoils the buckets.
+    pub(super) fn crowding_in(&mut self, layout: &Layout) -> f64 {
         self.heads.fill(0);
         for place in 0..self.entries.len() {
-            let bucket = self.bucket(sheet, sheet.cell(&self.entries[place].aabb));
-            self.heads[bucket] += 1;
+            let Some((size, cell)) = layout.size_and_cell(&self.entries[place].aabb) else {
+                continue;
+            };
+            let bucket = self.hash.of(u64::from(size as u32) << 8, cell) as usize;
+            let buckets = self.heads.len();
+            self.heads[bucket & (buckets - 1)] += 1;
         }
         let square = |&count: &u32| f64::from(count) * f64::from(count);
         self.heads.iter().map(square).sum::<f64>() / self.entries.len().max(1) as f64

@@ -1,7 +1,9 @@
 //! Which axes are cut, how fine the finest cells are, and in which order boxes lie in memory.
 //! Nothing here decides what is found, only how fast.
 
-use crate::broad::hash_grid::lattice::{Layout, Sheet, fitting_exponent, largest_extent};
+use crate::broad::hash_grid::lattice::{
+    FARTHEST, Layout, Sheet, fitting_exponent, largest_distance, largest_extent,
+};
 use crate::broad::hash_grid::table::{GridEntry, Table};
 use crate::broad::shared::axes::worthwhile_spread;
 
@@ -9,8 +11,11 @@ use crate::broad::shared::axes::worthwhile_spread;
 /// mean more tests, finer ones more levels and more cells to look into.
 const CROWDING: f64 = 4.0;
 
-/// The range of cell sizes, as powers of two.
-const MOST_LEVELS: i32 = 40;
+/// Finest cells are first looked for within this many powers of two of the world's size.
+const USUAL_LEVELS: i32 = 40;
+
+/// The finest cells there can be, as a power of two: f32 has no smaller number.
+const FINEST: i32 = -150;
 
 /// What is asked of the cell sizes; the other choices are for experiments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,8 +35,11 @@ pub(super) fn layout(table: &mut Table, cells: Cells) -> Layout {
     let spread: [f64; 3] = std::array::from_fn(|axis| worthwhile_spread(aabbs(), axis).1);
     let axes = spread.map(|spread| spread > 0.0);
     let widest = spread.into_iter().fold(0.0, f64::max);
-    let coarsest = fitting_exponent(widest).max(-200);
-    let layout = Layout { axes, finest: coarsest - MOST_LEVELS, coarsest };
+    // Boxes far from the origin need cells that reach them, however small the world is.
+    let distances = aabbs().map(|aabb| largest_distance(aabb, &axes));
+    let farthest = distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max);
+    let coarsest = fitting_exponent(widest).max(fitting_exponent(farthest) - FARTHEST).max(FINEST);
+    let layout = Layout { axes, finest: FINEST, coarsest };
     match cells {
         Cells::Hierarchy => Layout { finest: finest(table, layout), ..layout },
         Cells::From(size) => {
@@ -41,25 +49,37 @@ pub(super) fn layout(table: &mut Table, cells: Cells) -> Layout {
         Cells::Single => {
             let extents = table.entries.iter().map(|entry| largest_extent(&entry.aabb, &axes));
             let largest = extents.filter(|extent| extent.is_finite()).fold(0.0, f64::max);
-            let only = fitting_exponent(largest).clamp(layout.finest, 200);
+            let fitting = fitting_exponent(largest).max(coarsest - USUAL_LEVELS);
+            let only = fitting.max(fitting_exponent(farthest) - FARTHEST);
             Layout { axes, finest: only, coarsest: only }
         }
     }
 }
 
-/// The coarsest cells in which the boxes do not crowd, by bisection.
+/// The coarsest cells in which the boxes do not crowd.
 fn finest(table: &mut Table, layout: Layout) -> i32 {
-    let (mut fine, mut coarse) = (layout.finest, layout.coarsest);
-    while fine < coarse {
+    let usual = (layout.coarsest - USUAL_LEVELS).max(layout.finest);
+    let mut crowds = |finest: i32| table.crowding_in(&Layout { finest, ..layout }) > CROWDING;
+    match bisect(usual, layout.coarsest, &mut crowds) {
+        Some(finest) => finest,
+        // Copies crowd in cells of any size.
+        None => bisect(layout.finest, usual - 1, &mut crowds).unwrap_or(usual),
+    }
+}
+
+/// The coarsest cells of a range in which the boxes do not crowd, if there are any.
+fn bisect(mut fine: i32, mut coarse: i32, crowds: &mut impl FnMut(i32) -> bool) -> Option<i32> {
+    let mut best = None;
+    while fine <= coarse {
         let middle = fine + (coarse - fine + 1) / 2;
-        let sheet = Sheet::new(&Layout { finest: middle, ..layout }, 0, 0);
-        if table.crowding_in(&sheet) <= CROWDING {
-            fine = middle;
-        } else {
+        if crowds(middle) {
             coarse = middle - 1;
+        } else {
+            best = Some(middle);
+            fine = middle + 1;
         }
     }
-    fine
+    best
 }
 
 /// Sorts entries along a curve that winds through space block by block. Uses the links, which

@@ -4,20 +4,22 @@ use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::pair::LimitReached;
 
-/// The deepest nodes: cells there are 2^24 times smaller than the root's, the precision of f32.
-const DEEPEST: u32 = 24;
+/// The deepest nodes. Away from the origin [`Cube::can_be_cut`] stops long before, at the precision
+/// of f32; towards the origin coordinates become finer and finer.
+const DEEPEST: u32 = 250;
 
 /// A node with more boxes than this is split, if some of them fit into its children.
 const CROWD: u32 = 8;
 
 const NONE: u32 = u32::MAX;
 
-/// A cell.
+/// A cell. In f64, so that cells as small as a step of f32 are cut without rounding to speak of,
+/// far from the origin as well as among denormals.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cube {
-    pub centre: [f32; 3],
+    pub centre: [f64; 3],
     /// Half the side of the cell itself; its loose bounds reach out twice as far.
-    pub half: f32,
+    pub half: f64,
     /// Axes along which it is cut.
     pub axes: [bool; 3],
 }
@@ -26,9 +28,9 @@ impl Cube {
     /// The loose bounds of the lower and the upper children along an axis. Insertion and search
     /// both compare with exactly these numbers.
     #[inline(always)]
-    fn loose(&self, axis: usize) -> [(f32, f32); 2] {
+    fn loose(&self, axis: usize) -> [(f64, f64); 2] {
         if !self.axes[axis] {
-            return [(f32::NEG_INFINITY, f32::INFINITY); 2];
+            return [(f64::NEG_INFINITY, f64::INFINITY); 2];
         }
         let (centre, half) = (self.centre[axis], self.half);
         [(centre - 1.5 * half, centre + 0.5 * half), (centre - 0.5 * half, centre + 1.5 * half)]
@@ -49,10 +51,10 @@ impl Cube {
     fn octant_for(&self, aabb: &Aabb) -> Option<usize> {
         let mut octant = 0;
         for k in 0..3 {
-            let middle = 0.5 * aabb.min[k] + 0.5 * aabb.max[k];
-            let upper = usize::from(self.axes[k] && middle >= self.centre[k]);
+            let (min, max) = (f64::from(aabb.min[k]), f64::from(aabb.max[k]));
+            let upper = usize::from(self.axes[k] && 0.5 * (min + max) >= self.centre[k]);
             let (low, high) = self.loose(k)[upper];
-            if aabb.min[k] < low || aabb.max[k] > high {
+            if min < low || max > high {
                 return None;
             }
             octant |= upper << k;
@@ -60,14 +62,15 @@ impl Cube {
         self.can_be_cut().then_some(octant)
     }
 
-    /// Returns false if the cell is so small that rounding could let a child's loose bounds stick
-    /// out of its own, or if there is no axis to cut.
+    /// Returns false if the cell is as small as the steps between the bounds of boxes there, or if
+    /// there is no axis to cut. Rounding is many times smaller than that, and the loose bounds of
+    /// a child's children are a quarter of the cell inside the child's own.
     fn can_be_cut(&self) -> bool {
         let used = |k: usize| if self.axes[k] { self.centre[k].abs() } else { 0.0 };
         let largest = used(0).max(used(1)).max(used(2));
         self.axes != [false; 3]
-            && self.half > f32::MIN_POSITIVE
-            && self.half > 64.0 * f32::EPSILON * largest
+            && self.half > 0.25 * f64::from(f32::from_bits(1))
+            && self.half > 0.25 * f64::from(f32::EPSILON) * largest
     }
 
     /// The children whose loose bounds overlap a box, one bit each.
@@ -77,9 +80,9 @@ impl Cube {
         let mut touched = 0xFF;
         for k in 0..3 {
             let [lower, upper] = self.loose(k);
-            let meets = |(low, high): (f32, f32)| {
-                u32::from((aabb.min[k] <= high) & (aabb.max[k] >= low)).wrapping_neg()
-            };
+            let (min, max) = (f64::from(aabb.min[k]), f64::from(aabb.max[k]));
+            let meets =
+                |(low, high): (f64, f64)| u32::from((min <= high) & (max >= low)).wrapping_neg();
             touched &= (meets(lower) & !UPPER[k]) | (meets(upper) & UPPER[k]);
         }
         touched
@@ -233,6 +236,10 @@ impl LooseTree {
 
     /// Moves the boxes of a node that fit into children down, and so on below.
     fn split(&mut self, at: u32, aabbs: &[Aabb]) {
+        // Copies of one box would go down together, a chain of nodes for nothing.
+        if self.are_copies(at, aabbs) {
+            return;
+        }
         self.nodes[at as usize].split = true;
         let mut slot = self.nodes[at as usize].first;
         let mut any = false;
@@ -252,6 +259,18 @@ impl LooseTree {
                 self.split(child, aabbs);
             }
         }
+    }
+
+    fn are_copies(&self, at: u32, aabbs: &[Aabb]) -> bool {
+        let first = self.nodes[at as usize].first;
+        let mut list = self.list(first);
+        list.all(|slot| aabbs[slot as usize].same(&aabbs[first as usize]))
+    }
+
+    /// The boxes of a list, from one of them on.
+    fn list(&self, first: u32) -> impl Iterator<Item = u32> {
+        let real = |slot: u32| Some(slot).filter(|&slot| slot != NONE);
+        std::iter::successors(real(first), move |&slot| real(self.links[slot as usize].next))
     }
 
     fn link(&mut self, slot: u32, at: u32) {
@@ -303,7 +322,7 @@ impl LooseTree {
             let cube = &self.nodes[node.parent as usize].cube;
             (0..3).all(|k| {
                 let (low, high) = cube.loose(k)[usize::from(node.octant >> k & 1)];
-                low <= aabb.min[k] && aabb.max[k] <= high
+                low <= f64::from(aabb.min[k]) && f64::from(aabb.max[k]) <= high
             })
         };
         within && !(node.split && node.cube.octant_for(aabb).is_some())
@@ -352,9 +371,7 @@ impl LooseTree {
             let aabb = &boxes.aabbs()[id.index()];
             let link = &self.links[id.index()];
             let node = &self.nodes[link.node as usize];
-            let mut list = std::iter::successors(Some(node.first), |&slot| {
-                Some(self.links[slot as usize].next).filter(|&next| next != NONE)
-            });
+            let mut list = self.list(node.first);
             assert!(list.any(|slot| slot == id.get()), "box {id} is not in its node's list");
             self.validate_path(link.node, aabb);
         }
@@ -370,7 +387,8 @@ impl LooseTree {
             let cube = &self.nodes[node.parent as usize].cube;
             for k in 0..3 {
                 let (low, high) = cube.loose(k)[usize::from(node.octant >> k & 1)];
-                assert!(low <= aabb.min[k] && aabb.max[k] <= high, "{aabb:?} sticks out");
+                let (min, max) = (f64::from(aabb.min[k]), f64::from(aabb.max[k]));
+                assert!(low <= min && max <= high, "{aabb:?} sticks out");
             }
             at = node.parent;
         }

@@ -43,16 +43,26 @@ pub(crate) fn axes_by_spread(boxes: &Boxes) -> [usize; 3] {
 /// Where the lower corners begin along an axis and how far they spread; the spread is zero if
 /// cutting there would not tell boxes apart. Some strays at each end do not count.
 pub(crate) fn worthwhile_spread<'a>(
-    aabbs: impl ExactSizeIterator<Item = &'a Aabb>,
+    mut aabbs: impl ExactSizeIterator<Item = &'a Aabb>,
     axis: usize,
 ) -> (f64, f64) {
-    let step = aabbs.len().div_ceil(SAMPLE).max(1);
+    let total = aabbs.len();
+    let wanted = SAMPLE.min(total);
     let finite = |bound: f32| f64::from(bound.clamp(f32::MIN, f32::MAX));
     let mut corners = [0.0; SAMPLE];
     let mut extents = [0.0; SAMPLE];
     let mut count = 0;
-    // Slots without a box hold NaN.
-    for aabb in aabbs.step_by(step).filter(|aabb| !aabb.min[axis].is_nan()) {
+    let mut next = 0;
+    for sample in 0..wanted {
+        // One from each stretch, at a place that no order of the boxes repeats.
+        let (from, to) = (sample * total / wanted, (sample + 1) * total / wanted);
+        let jump = ((sample as u32).wrapping_mul(0x9E37_79B1) >> 8) as usize % (to - from);
+        let Some(aabb) = aabbs.nth(from + jump - next) else { break };
+        next = from + jump + 1;
+        // Slots without a box hold NaN.
+        if aabb.min[axis].is_nan() {
+            continue;
+        }
         corners[count] = finite(aabb.min[axis]);
         extents[count] = finite(aabb.max[axis]) - corners[count];
         count += 1;
