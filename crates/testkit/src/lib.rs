@@ -8,6 +8,7 @@
 //! - [`degenerate`] lists inputs that break careless algorithms.
 //! - [`golden`] plays the scenes whose hashes are in `testdata/pair_hashes.txt`.
 //! - [`hostile`] lists histories in which remembering the last step is of no use.
+//! - [`large`] compares worlds above every threshold of the library with a plain sweep.
 //! - [`suite`] runs all of it; a failure says in words what differed.
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@ pub mod degenerate;
 pub mod golden;
 pub mod history;
 pub mod hostile;
+pub mod large;
 pub mod model;
 pub mod replay;
 pub mod script;

@@ -1,7 +1,7 @@
 //! Every algorithm passes the suite; broken ones do not.
 
 use jostle::{Algorithm, Boxes, BroadPhase, Error, PairBuffer, Report, Stats, Workers};
-use jostle_testkit::{Build, suite};
+use jostle_testkit::{Build, large, suite};
 
 /// Runs one part of the suite for every algorithm, and says which one failed.
 fn for_every_algorithm(part: impl Fn(Build<'_>) -> Result<(), String>) {
@@ -42,6 +42,17 @@ fn pair_limits() {
 #[test]
 fn one_rule_for_the_limit() {
     for_every_algorithm(|build| suite::limit_rule(build, 40, 1));
+}
+
+/// All but the brute-force oracle, which would take minutes.
+#[test]
+fn worlds_above_every_threshold() {
+    for &algorithm in Algorithm::ALL {
+        if algorithm != Algorithm::BruteForce {
+            large::run(&|workers| algorithm.build(workers))
+                .unwrap_or_else(|failure| panic!("{algorithm}: {failure}"));
+        }
+    }
 }
 
 #[test]
