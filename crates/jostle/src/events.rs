@@ -3,14 +3,19 @@
 //! between two steps without losing an event.
 //!
 //! A full report of m pairs costs a few linear passes: it is sorted
-//! ([`pair_sort`](crate::ds::pair_sort)) and compared with the set of the step before. A delta
-//! costs the sorting of its events and one pass that moves the runs of pairs between them; an
-//! empty one costs nothing.
+//! ([`pair_sort`](crate::ds::pair_sort)) and compared with the set of the step before, which it
+//! then replaces. A delta costs the sorting of its events and one pass that copies the runs of
+//! pairs between them; an empty one costs nothing.
+//!
+//! Every pass is cut into parts for the workers: a sorted set by places, and whatever is compared
+//! with it by the pairs at these places. The events of the parts, one after the other, are those of
+//! the step, so they are the same for every number of workers.
 
 use crate::boxes::{Boxes, Exclusions};
 use crate::broad::Report;
-use crate::ds::pair_sort::PairSorter;
+use crate::ds::pair_sort::{PairSorter, tasks_for};
 use crate::pair::{Pair, PairBuffer};
+use crate::par::Workers;
 
 /// What began and what ended in a step, each sorted by pair.
 ///
@@ -34,31 +39,53 @@ pub struct Events<'a> {
     pub ended: &'a [Pair],
 }
 
+/// The events of one part of the pairs, on cache lines of its own.
+#[derive(Clone, Debug, Default)]
+#[repr(align(128))]
+struct PartEvents {
+    began: Vec<Pair>,
+    ended: Vec<Pair>,
+}
+
 /// Keeps the set of overlapping pairs in canonical order and the events of the last step.
 #[derive(Clone, Debug, Default)]
 pub struct PairTracker {
+    workers: Workers,
     /// All pairs, ascending.
     pairs: Vec<Pair>,
     began: Vec<Pair>,
     ended: Vec<Pair>,
-    /// Keys of the new set while it is built.
-    next: Vec<u64>,
-    sorter: PairSorter,
+    /// The new set while it is built; the set of the step before afterwards.
+    next: Vec<Pair>,
+    parts: Vec<PartEvents>,
+    sorter: PairSorter<Pair>,
 }
 
 impl PairTracker {
-    /// A tracker with no pairs.
+    /// A tracker with no pairs that runs on the calling thread.
     pub fn new() -> PairTracker {
         PairTracker::default()
+    }
+
+    /// A tracker with no pairs that runs on `workers`. Pairs and events do not depend on them.
+    pub(crate) fn with_workers(workers: &Workers) -> PairTracker {
+        PairTracker { workers: workers.clone(), ..PairTracker::default() }
     }
 
     /// A tracker that starts from a known set of pairs, as after restoring a snapshot: pairs of
     /// it that are not found in the next step end. Order and repetitions do not matter.
     pub fn with_pairs(pairs: &[Pair]) -> PairTracker {
-        let mut pairs = pairs.to_vec();
-        pairs.sort_unstable();
-        pairs.dedup();
-        PairTracker { pairs, ..PairTracker::default() }
+        let mut tracker = PairTracker::default();
+        tracker.set_pairs(pairs);
+        tracker
+    }
+
+    /// Replaces the set of pairs by another; see [`PairTracker::with_pairs`].
+    pub(crate) fn set_pairs(&mut self, pairs: &[Pair]) {
+        self.pairs.clear();
+        self.pairs.extend_from_slice(pairs);
+        self.pairs.sort_unstable();
+        self.pairs.dedup();
     }
 
     /// Takes in what a broad phase wrote for boxes with ids below `slots`.
@@ -79,7 +106,7 @@ impl PairTracker {
         match report {
             _ if boxes.exclusions().is_idle() => self.apply(report, found, boxes.slots()),
             Report::Full => {
-                self.sorter.sort(found.slices(), boxes.slots(), &mut self.next);
+                self.sort(found, boxes.slots());
                 drop_excluded(&mut self.next, boxes.exclusions());
                 self.compare_with_next();
             }
@@ -100,43 +127,69 @@ impl PairTracker {
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let pairs = self.pairs.capacity() + self.began.capacity() + self.ended.capacity();
-        (pairs + self.next.capacity()) * size_of::<Pair>() + self.sorter.bytes()
+        let parts = self.parts.iter().map(|part| part.began.capacity() + part.ended.capacity());
+        let pairs = pairs + self.next.capacity() + parts.sum::<usize>();
+        pairs * size_of::<Pair>() + self.sorter.bytes()
     }
 
     fn apply_full(&mut self, found: &PairBuffer, slots: usize) {
-        self.sorter.sort(found.slices(), slots, &mut self.next);
+        self.sort(found, slots);
         self.compare_with_next();
+    }
+
+    fn sort(&mut self, found: &PairBuffer, slots: usize) {
+        self.sorter.sort(found.slices(), slots, &self.workers, &mut self.next);
     }
 
     /// Finds the events between the set and the new one, and goes over to the new one.
     fn compare_with_next(&mut self) {
         debug_assert!(self.next.windows(2).all(|two| two[0] < two[1]), "a pair was reported twice");
+        let (pairs, next) = (&self.pairs, &self.next);
+        let count = tasks_for(pairs.len().max(next.len()), &self.workers);
+        if self.parts.len() < count {
+            self.parts.resize_with(count, PartEvents::default);
+        }
+        let parts = &mut self.parts[..count];
+        // The larger set is cut into equal parts, the other where the pairs at the cuts belong.
+        let (cut, other) = if pairs.len() < next.len() { (next, pairs) } else { (pairs, next) };
+        let places = |part: usize| {
+            let place = cut.len() * part / count;
+            let Some(first) = cut.get(place) else { return (cut.len(), other.len()) };
+            let belongs = other.partition_point(|known| known < first);
+            (place, if part == 0 { 0 } else { belongs })
+        };
+        let swapped = pairs.len() < next.len();
+        self.workers.for_each(parts, |number, part| {
+            let ((from, other_from), (to, other_to)) = (places(number), places(number + 1));
+            let (one, two) = (&cut[from..to], &other[other_from..other_to]);
+            let (old, new) = if swapped { (two, one) } else { (one, two) };
+            part.compare(old, new);
+        });
+        self.collect_events(count);
+        std::mem::swap(&mut self.pairs, &mut self.next);
+    }
+
+    /// Takes the events of the parts, one after the other.
+    fn collect_events(&mut self, count: usize) {
+        if let [part] = &mut self.parts[..count] {
+            std::mem::swap(&mut self.began, &mut part.began);
+            return std::mem::swap(&mut self.ended, &mut part.ended);
+        }
         self.began.clear();
         self.ended.clear();
-        let mut old = self.pairs.iter().copied().peekable();
-        for &key in &self.next {
-            let pair = Pair::from_key(key);
-            while let Some(gone) = old.next_if(|&known| known < pair) {
-                self.ended.push(gone);
-            }
-            if old.next_if_eq(&pair).is_none() {
-                self.began.push(pair);
-            }
-        }
-        self.ended.extend(old);
-        if !self.began.is_empty() || !self.ended.is_empty() {
-            self.pairs.clear();
-            self.pairs.extend(self.next.iter().map(|&key| Pair::from_key(key)));
+        for part in &self.parts[..count] {
+            self.began.extend_from_slice(&part.began);
+            self.ended.extend_from_slice(&part.ended);
         }
     }
 
     fn apply_delta(&mut self, found: &PairBuffer) {
         self.began.clear();
         self.ended.clear();
-        self.began.extend(found.iter());
+        found.slices().for_each(|slice| self.began.extend_from_slice(slice));
         self.ended.extend_from_slice(found.ended());
-        self.began.sort_unstable();
-        self.ended.sort_unstable();
+        self.workers.sort(&mut self.began);
+        self.workers.sort(&mut self.ended);
         self.merge_events();
     }
 
@@ -166,10 +219,46 @@ impl PairTracker {
     }
 
     fn merge_events(&mut self) {
-        if !self.began.is_empty() || !self.ended.is_empty() {
-            self.drop_ended();
-            self.merge_began();
+        if self.began.is_empty() && self.ended.is_empty() {
+            return;
         }
+        let parts = tasks_for(self.pairs.len(), &self.workers);
+        if parts > 1 {
+            return self.merge_in_parts(parts);
+        }
+        self.drop_ended();
+        self.merge_began();
+    }
+
+    /// Writes the set without the ended and with the began pairs into the other buffer, each part
+    /// of the set on its own, and goes over to that.
+    fn merge_in_parts(&mut self, parts: usize) {
+        let (pairs, began, ended) = (&self.pairs, &self.began, &self.ended);
+        // Where a part begins in the set, among the began and among the ended pairs.
+        let places = |part: usize| {
+            let place = pairs.len() * part / parts;
+            let Some(first) = pairs.get(place) else {
+                return [pairs.len(), began.len(), ended.len()];
+            };
+            let belongs = |events: &[Pair]| match part {
+                0 => 0,
+                _ => events.partition_point(|event| event < first),
+            };
+            [place, belongs(began), belongs(ended)]
+        };
+        let begin = |part: usize| {
+            let [place, began, ended] = places(part);
+            (place + began).saturating_sub(ended)
+        };
+        let Some(&any) = pairs.first() else { return };
+        self.next.resize(begin(parts), any);
+        self.workers.for_each_part(&mut self.next, parts, begin, |part, merged| {
+            let (from, to) = (places(part), places(part + 1));
+            let [pairs, began, ended] =
+                [(0, &pairs[..]), (1, began), (2, ended)].map(|(k, list)| &list[from[k]..to[k]]);
+            merge(pairs, began, ended, merged);
+        });
+        std::mem::swap(&mut self.pairs, &mut self.next);
     }
 
     /// Closes the gaps of ended pairs, moving each run between two of them once.
@@ -188,9 +277,7 @@ impl PairTracker {
     }
 
     fn place_of_ended(&self, from: usize, gone: &Pair) -> usize {
-        let at = gallop(&self.pairs, from, gone);
-        assert!(self.pairs.get(at) == Some(gone), "pair {gone} was reported ended but never began");
-        at
+        place_of_ended(&self.pairs, from, gone)
     }
 
     /// Opens gaps for the began pairs, from the back.
@@ -209,17 +296,69 @@ impl PairTracker {
     }
 }
 
-/// Takes the excluded pairs out of ascending keys, moving each run between two of them once.
-fn drop_excluded(keys: &mut Vec<u64>, exclusions: &Exclusions) {
-    let (mut from, mut to) = (0, 0);
-    for excluded in exclusions.iter().map(Pair::key) {
-        let at = from + keys[from..].partition_point(|&key| key < excluded);
-        keys.copy_within(from..at, to);
-        to += at - from;
-        from = at + usize::from(keys.get(at) == Some(&excluded));
+impl PartEvents {
+    /// Finds the events between two ascending sets.
+    fn compare(&mut self, old: &[Pair], new: &[Pair]) {
+        self.began.clear();
+        self.ended.clear();
+        let mut old = old.iter().copied().peekable();
+        for &pair in new {
+            while let Some(gone) = old.next_if(|&known| known < pair) {
+                self.ended.push(gone);
+            }
+            if old.next_if_eq(&pair).is_none() {
+                self.began.push(pair);
+            }
+        }
+        self.ended.extend(old);
     }
-    keys.copy_within(from.., to);
-    keys.truncate(to + keys.len() - from);
+}
+
+/// Writes ascending pairs without the ended and with the began ones, which are ascending too. Runs
+/// between two events are copied at once.
+fn merge(pairs: &[Pair], began: &[Pair], ended: &[Pair], merged: &mut [Pair]) {
+    let (mut from, mut to, mut ended) = (0, 0, ended.iter().peekable());
+    let mut copy = |run: &[Pair]| {
+        merged[to..to + run.len()].copy_from_slice(run);
+        to += run.len();
+    };
+    for fresh in began {
+        while let Some(gone) = ended.next_if(|&gone| gone < fresh) {
+            let at = place_of_ended(pairs, from, gone);
+            copy(&pairs[from..at]);
+            from = at + 1;
+        }
+        let at = gallop(pairs, from, fresh);
+        debug_assert!(pairs.get(at) != Some(fresh), "pair {fresh} began twice");
+        copy(&pairs[from..at]);
+        copy(std::slice::from_ref(fresh));
+        from = at;
+    }
+    for gone in ended {
+        let at = place_of_ended(pairs, from, gone);
+        copy(&pairs[from..at]);
+        from = at + 1;
+    }
+    copy(&pairs[from..]);
+}
+
+fn place_of_ended(pairs: &[Pair], from: usize, gone: &Pair) -> usize {
+    let at = gallop(pairs, from, gone);
+    assert!(pairs.get(at) == Some(gone), "pair {gone} was reported ended but never began");
+    at
+}
+
+/// Takes the excluded pairs out of ascending ones, moving each run between two of them once.
+fn drop_excluded(pairs: &mut Vec<Pair>, exclusions: &Exclusions) {
+    let (mut from, mut to) = (0, 0);
+    for excluded in exclusions.iter() {
+        let at = from + pairs[from..].partition_point(|&pair| pair < excluded);
+        pairs.copy_within(from..at, to);
+        to += at - from;
+        from = at + usize::from(pairs.get(at) == Some(&excluded));
+    }
+    pairs.copy_within(from.., to);
+    pairs.truncate(to + pairs.len() - from);
 }
 
 /// The first place at or after `from` whose pair is not below `wanted`; near ones are found fast.
@@ -281,6 +420,47 @@ mod tests {
         }
     }
 
+    /// Large enough for several parts, with every kind of change: none, few, all, down to nothing.
+    #[test]
+    fn every_number_of_workers_gives_the_same_events() {
+        const SLOTS: u32 = 90_000;
+        let set = |step: u32, share: u32| -> BTreeSet<(u32, u32)> {
+            let mix = |k: u32| (k ^ step).wrapping_mul(0x9E37_79B1) >> 7;
+            let kept = |k: &u32| mix(*k) % 100 < share;
+            let pair = |k: u32| (k % (SLOTS - 1), SLOTS - 1 - k / SLOTS);
+            (0..120_000).filter(kept).map(pair).filter(|(a, b)| a < b).collect()
+        };
+        let history: Vec<BTreeSet<(u32, u32)>> =
+            [(0, 100), (1, 99), (1, 99), (2, 50), (3, 0), (3, 0), (4, 100), (5, 97)]
+                .map(|(step, share)| set(step, share))
+                .into();
+        for count in [1, 2, 3, 8] {
+            let workers = Workers::new(count).unwrap();
+            let mut trackers = [0; 2].map(|_| PairTracker::with_workers(&workers));
+            let mut known = BTreeSet::new();
+            for (step, now) in history.iter().enumerate() {
+                let began: BTreeSet<_> = now.difference(&known).copied().collect();
+                let ended: BTreeSet<_> = known.difference(now).copied().collect();
+                let reports = [
+                    (Report::Full, buffer(now, &BTreeSet::new())),
+                    (Report::Delta, buffer(&began, &ended)),
+                ];
+                for (tracker, (report, found)) in trackers.iter_mut().zip(&reports) {
+                    tracker.apply(*report, found, SLOTS as usize);
+                    let same = |got: &[Pair], expected: &BTreeSet<(u32, u32)>| {
+                        got.iter()
+                            .map(|&pair| <(u32, u32)>::from(pair))
+                            .eq(expected.iter().copied())
+                    };
+                    let events = tracker.events();
+                    let all = same(events.began, &began) && same(events.ended, &ended);
+                    assert!(all && same(tracker.pairs(), now), "{report:?}, {step}, {count}");
+                }
+                known = now.clone();
+            }
+        }
+    }
+
     #[test]
     fn restored_pairs_end_when_they_are_not_found() {
         let mut tracker = PairTracker::with_pairs(&[Pair::from((4, 2)), Pair::from((1, 2))]);
@@ -290,15 +470,15 @@ mod tests {
     }
 
     #[test]
-    fn excluded_keys_are_taken_out() {
+    fn excluded_pairs_are_taken_out() {
         let pairs = [(0, 1), (0, 2), (1, 2), (3, 4)].map(Pair::from);
         let mut exclusions = Exclusions::default();
         for pair in [pairs[1], pairs[3], Pair::from((2, 3)), Pair::from((8, 9))] {
             exclusions.exclude(pair);
         }
-        let mut keys: Vec<u64> = pairs.map(Pair::key).to_vec();
-        drop_excluded(&mut keys, &exclusions);
-        assert_eq!(keys, [pairs[0].key(), pairs[2].key()]);
+        let mut left = pairs.to_vec();
+        drop_excluded(&mut left, &exclusions);
+        assert_eq!(left, [pairs[0], pairs[2]]);
         exclusions.forget(crate::id::Slot::new(2));
         assert_eq!(Vec::from_iter(exclusions.iter()), [(3, 4), (8, 9)].map(Pair::from));
     }

@@ -120,6 +120,38 @@ impl Workers {
         items.chunks_mut(length).enumerate().for_each(|(index, chunk)| task(index, chunk));
     }
 
+    /// Calls `task` with each of `parts` stretches of the items, one after the other, and the
+    /// number of the part. Part `p` begins at `begin(p)`, which never decreases: 0 for the first
+    /// part, the number of items for the one after the last.
+    pub(crate) fn for_each_part<T: Send>(
+        &self,
+        items: &mut [T],
+        parts: usize,
+        begin: impl Fn(usize) -> usize + Sync,
+        task: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, parts > 1) {
+            return pool.install(|| halve(items, 0..parts, &begin, &task));
+        }
+        let mut rest = items;
+        for part in 0..parts {
+            let (own, later) = rest.split_at_mut(begin(part + 1) - begin(part));
+            task(part, own);
+            rest = later;
+        }
+    }
+
+    /// Sorts items that are all different, or alike in every respect if they are equal.
+    pub(crate) fn sort<T: Ord + Send>(&self, items: &mut [T]) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, items.len() >= WORTH_SORTING_TOGETHER) {
+            use rayon::prelude::*;
+            return pool.install(|| items.par_sort_unstable());
+        }
+        items.sort_unstable();
+    }
+
     /// Calls `task` with each two items of the same place, and the place. The slices are of the
     /// same length.
     pub fn for_each_two<A: Send, B: Send>(
@@ -185,6 +217,29 @@ impl Workers {
     }
 }
 
+/// Fewer items are sorted sooner by one thread than others wake up.
+#[cfg(feature = "parallel")]
+const WORTH_SORTING_TOGETHER: usize = 1 << 14;
+
+/// Halves the parts until one is left, without memory for a list of them.
+#[cfg(feature = "parallel")]
+fn halve<T: Send>(
+    items: &mut [T],
+    parts: std::ops::Range<usize>,
+    begin: &(impl Fn(usize) -> usize + Sync),
+    task: &(impl Fn(usize, &mut [T]) + Sync),
+) {
+    if parts.len() == 1 {
+        return task(parts.start, items);
+    }
+    let middle = parts.start.midpoint(parts.end);
+    let (low, high) = items.split_at_mut(begin(middle) - begin(parts.start));
+    rayon::join(
+        || halve(low, parts.start..middle, begin, task),
+        || halve(high, middle..parts.end, begin, task),
+    );
+}
+
 fn check_count(count: usize) -> Result<(), Error> {
     if count <= Workers::MAX {
         return Ok(());
@@ -239,6 +294,20 @@ mod tests {
             });
             assert!(places.iter().enumerate().all(|(k, place)| *place == k));
             assert_eq!(sums, [6, 22, 17]);
+            let begins = [0, 0, 3, 900, 900, 1000];
+            workers.for_each_part(
+                &mut items,
+                5,
+                |part| begins[part],
+                |part, items| {
+                    items.fill(part);
+                },
+            );
+            let part = |k: usize| begins.iter().rposition(|&begin| begin <= k).unwrap();
+            assert!(items.iter().enumerate().all(|(k, item)| *item == part(k)));
+            let mut mixed: Vec<u64> = (0..50_000).map(|k| k * 7919 % 50_000).collect();
+            workers.sort(&mut mixed);
+            assert!(mixed.iter().copied().eq(0..50_000));
             assert_eq!(workers.join(|| 1, || 2), (1, 2));
         }
     }

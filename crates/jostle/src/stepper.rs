@@ -65,7 +65,7 @@ impl Stepper {
             workers: workers.clone(),
             broad,
             found: PairBuffer::new(),
-            tracker: PairTracker::new(),
+            tracker: PairTracker::with_workers(workers),
             overlapping: 0,
             report: Report::Full,
             time: StepTime::default(),
@@ -79,40 +79,26 @@ impl Stepper {
     /// Fails if and only if more pairs overlap than the [limit](Stepper::set_pair_limit) allows.
     pub fn step(&mut self, boxes: &Boxes) -> Result<Events<'_>, Error> {
         let start = Instant::now();
-        self.found.clear();
-        let (broad, found) = (&mut self.broad, &mut self.found);
-        self.report = self
-            .workers
-            .enter(|| broad.update(boxes, found))
-            .and_then(|report| self.check_limit(report).map(|()| report))
-            .map_err(|error| with_estimate(error, boxes))?;
-        self.overlapping = self.count(self.report);
-        self.time.update = start.elapsed();
-        self.tracker.apply_excluding(self.report, &self.found, boxes);
+        let Stepper { workers, broad, found, tracker, overlapping, .. } = self;
+        found.clear();
+        let known = *overlapping;
+        let step = || {
+            let report = broad.update(boxes, found)?;
+            let overlapping = count_pairs(report, found, known);
+            // The one rule for all broad phases: those that report changes see the new pairs only,
+            // and none if nothing changed but the limit. Refused here, the broad phase has seen
+            // changes that stay pending; it notices that and reads all boxes in the next step.
+            if overlapping > found.limit() {
+                return Err(LimitReached { limit: found.limit() }.into());
+            }
+            let update = start.elapsed();
+            tracker.apply_excluding(report, found, boxes);
+            Ok((report, overlapping, update))
+        };
+        let done = workers.enter(step).map_err(|error| with_estimate(error, boxes))?;
+        (self.report, self.overlapping, self.time.update) = done;
         self.time.step = start.elapsed();
         Ok(self.tracker.events())
-    }
-
-    /// Number of overlapping pairs after the update that wrote this report.
-    fn count(&self, report: Report) -> usize {
-        match report {
-            Report::Full => self.found.len(),
-            Report::Delta => {
-                // A broken broad phase may end more than there was; the tracker says which pair.
-                (self.overlapping + self.found.len()).saturating_sub(self.found.ended().len())
-            }
-        }
-    }
-
-    /// The one rule for all broad phases: those that report changes see only the new pairs, and
-    /// none if nothing changed but the limit. Refused here, the broad phase has seen changes that
-    /// stay pending, which it notices and reads all boxes in the next step.
-    fn check_limit(&self, report: Report) -> Result<(), Error> {
-        let limit = self.found.limit();
-        match self.count(report) > limit {
-            true => Err(LimitReached { limit }.into()),
-            false => Ok(()),
-        }
     }
 
     /// Every overlapping pair after the last step, ascending.
@@ -127,7 +113,7 @@ impl Stepper {
 
     /// Continues from a known set of pairs, as after restoring a snapshot.
     pub(crate) fn set_pairs(&mut self, pairs: &[Pair]) {
-        self.tracker = PairTracker::with_pairs(pairs);
+        self.tracker.set_pairs(pairs);
     }
 
     /// The broad phase.
@@ -180,6 +166,15 @@ impl Stepper {
     /// Panics and names the invariant if the broad phase's structure is broken. For tests.
     pub fn validate(&self, boxes: &Boxes) {
         self.broad.validate(boxes);
+    }
+}
+
+/// Number of overlapping pairs after an update that wrote this report; `known` before it.
+fn count_pairs(report: Report, found: &PairBuffer, known: usize) -> usize {
+    match report {
+        Report::Full => found.len(),
+        // A broken broad phase may end more than there was; the tracker says which pair.
+        Report::Delta => (known + found.len()).saturating_sub(found.ended().len()),
     }
 }
 

@@ -1,116 +1,234 @@
-//! Sorts pairs of small numbers in a few linear passes.
+//! Sorts pairs of small numbers in a few linear passes, on several workers.
 //!
-//! The first numbers are cut into ranges of `ROWS` values. One pass counts the pairs of each
-//! range, a second moves every pair into its range, and each range, which by then fits the first
-//! cache, is sorted by counting its rows; the few pairs of a row are sorted by insertion.
+//! The first numbers are cut into ranges. The pairs, which come as slices, are cut into as many
+//! sources as there are tasks; each source counts its pairs by range and moves them into a buffer
+//! of its own, range after range. Then each range, which fits the first cache, is collected from
+//! all sources and sorted by counting its rows; the few pairs of a row are sorted by insertion. No
+//! task writes where another does, and no step but the sum of the counts is serial.
 //! Time O(m + n), memory a second copy of the pairs.
+//!
+//! With one worker there is one source, and the passes are those of a plain counting sort.
 
-/// How many first numbers one range holds: its counters fit the first cache.
+use crate::par::Workers;
+
+/// The most first numbers that one range holds: its counters fit the first cache.
 const ROWS: usize = 1 << 11;
+
+/// The fewest first numbers of a range, when there are many workers to share few of them.
+const FEWEST_ROWS: usize = 1 << 6;
 
 /// Rows longer than this are left to the comparison sort.
 const LONG_ROW: usize = 24;
 
-/// The scratch memory of a sort, reused from call to call.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PairSorter {
-    /// Where each range begins in `moved`, and while moving, where its next pair goes.
-    starts: Vec<u32>,
-    moved: Vec<u64>,
-    rows: Vec<u32>,
+/// Fewer pairs than this are not worth a task.
+const PAIRS_PER_TASK: usize = 1 << 13;
+
+/// Tasks per worker, so that one that is held up leaves the rest to the others.
+const TASKS_PER_WORKER: usize = 4;
+
+/// How many tasks suit a number of pairs.
+pub(crate) fn tasks_for(pairs: usize, workers: &Workers) -> usize {
+    match workers.count() {
+        1 => 1,
+        count => (count * TASKS_PER_WORKER).clamp(1, (pairs / PAIRS_PER_TASK).max(1)),
+    }
 }
 
-impl PairSorter {
+/// A part of the pairs, range after range; on cache lines of its own.
+#[derive(Clone, Debug)]
+#[repr(align(128))]
+struct Source<K> {
+    /// Where each range ends in `moved`.
+    ends: Vec<u32>,
+    moved: Vec<K>,
+}
+
+/// The scratch memory of a sort, reused from call to call.
+#[derive(Clone, Debug)]
+pub(crate) struct PairSorter<K> {
+    sources: Vec<Source<K>>,
+    /// Where each range begins among all pairs, and their number at the end.
+    begins: Vec<usize>,
+}
+
+impl<K> Default for PairSorter<K> {
+    fn default() -> PairSorter<K> {
+        PairSorter { sources: Vec::new(), begins: Vec::new() }
+    }
+}
+
+impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
     /// Writes the pairs, given as slices of keys (first number in the upper half, below
     /// `numbers`), ascending to `sorted`.
-    pub(crate) fn sort<'a, K: Copy + Into<u64> + 'a>(
+    pub(crate) fn sort<'a>(
         &mut self,
-        slices: impl Iterator<Item = &'a [K]> + Clone,
+        slices: impl Iterator<Item = &'a [K]> + Clone + Sync,
         numbers: usize,
-        sorted: &mut Vec<u64>,
-    ) {
-        sorted.clear();
+        workers: &Workers,
+        sorted: &mut Vec<K>,
+    ) where
+        K: 'a,
+    {
         let total: usize = slices.clone().map(<[K]>::len).sum();
         // Counting needs a pass over the numbers; for few pairs among many that is the larger part.
         if total < 64 || total < numbers / 64 || total > u32::MAX as usize {
-            sorted.extend(slices.flatten().map(|&key| key.into()));
-            sorted.sort_unstable();
-            return;
+            sorted.clear();
+            slices.for_each(|slice| sorted.extend_from_slice(slice));
+            return sorted.sort_unstable_by_key(|&key| key.into());
         }
-        self.move_to_ranges(slices, numbers, total);
-        sorted.resize(total, 0);
-        self.rows.resize(ROWS + 1, 0);
-        let mut begin = 0;
-        for range in 0..numbers.div_ceil(ROWS) {
-            let end = self.starts[range] as usize;
-            if end > begin {
-                sort_range(&self.moved[begin..end], &mut sorted[begin..end], &mut self.rows);
+        let tasks = tasks_for(total, workers);
+        let rows = rows_for(numbers, tasks);
+        self.fill_sources(slices, (total, numbers.div_ceil(rows)), rows, tasks, workers);
+        // Every place is written: what is there already is as good as any filling.
+        let any = self.sources.iter().find_map(|source| source.moved.first());
+        sorted.resize(total, *any.expect("there are pairs"));
+        let (sources, begins) = (&self.sources[..tasks], &self.begins);
+        let first = |task: usize| begins.partition_point(|&begin| begin < total * task / tasks);
+        let begin = |task: usize| if task == tasks { total } else { begins[first(task)] };
+        workers.for_each_part(sorted, tasks, begin, |task, mut sorted| {
+            let last = if task + 1 == tasks { begins.len() - 1 } else { first(task + 1) };
+            for range in first(task)..last {
+                let (own, later) = sorted.split_at_mut(begins[range + 1] - begins[range]);
+                sort_range(sources, range, rows, own);
+                sorted = later;
             }
-            begin = end;
-        }
+        });
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        (self.starts.capacity() + self.rows.capacity()) * 4 + self.moved.capacity() * 8
+        let held = |source: &Source<K>| {
+            source.ends.capacity() * 4 + source.moved.capacity() * size_of::<K>()
+        };
+        self.sources.iter().map(held).sum::<usize>() + self.begins.capacity() * size_of::<usize>()
     }
 
-    /// Afterwards `starts[r]` is where range `r` ends in `moved`.
-    fn move_to_ranges<'a, K: Copy + Into<u64> + 'a>(
+    fn fill_sources<'a>(
         &mut self,
-        slices: impl Iterator<Item = &'a [K]> + Clone,
-        numbers: usize,
+        slices: impl Iterator<Item = &'a [K]> + Clone + Sync,
+        (total, ranges): (usize, usize),
+        rows: usize,
+        tasks: usize,
+        workers: &Workers,
+    ) where
+        K: 'a,
+    {
+        if self.sources.len() < tasks {
+            self.sources.resize_with(tasks, || Source { ends: Vec::new(), moved: Vec::new() });
+        }
+        workers.for_each(&mut self.sources[..tasks], |task, source| {
+            let (from, to) = (total * task / tasks, total * (task + 1) / tasks);
+            source.fill(&part(slices.clone(), from, to), to - from, ranges, rows);
+        });
+        self.begins.clear();
+        let mut sum = 0;
+        self.begins.push(0);
+        for range in 0..ranges {
+            sum += self.sources[..tasks].iter().map(|source| source.len(range)).sum::<usize>();
+            self.begins.push(sum);
+        }
+    }
+}
+
+/// First numbers in a range: a power of two, so that there are some ranges for each task.
+fn rows_for(numbers: usize, tasks: usize) -> usize {
+    match tasks {
+        1 => ROWS,
+        _ => (numbers / (8 * tasks)).next_power_of_two().clamp(FEWEST_ROWS, ROWS),
+    }
+}
+
+/// The items from one place to another of slices one after the other, again as slices.
+fn part<'a, K: 'a>(
+    slices: impl Iterator<Item = &'a [K]> + Clone,
+    from: usize,
+    to: usize,
+) -> impl Iterator<Item = &'a [K]> + Clone {
+    let mut begin = 0;
+    slices.map(move |slice| {
+        let offset = begin;
+        begin += slice.len();
+        let within = |place: usize| place.saturating_sub(offset).min(slice.len());
+        &slice[within(from)..within(to)]
+    })
+}
+
+impl<K: Copy + Into<u64>> Source<K> {
+    /// Takes in `total` pairs.
+    fn fill<'a>(
+        &mut self,
+        slices: &(impl Iterator<Item = &'a [K]> + Clone),
         total: usize,
-    ) {
-        self.starts.clear();
-        self.starts.resize(numbers.div_ceil(ROWS) + 1, 0);
+        ranges: usize,
+        rows: usize,
+    ) where
+        K: 'a,
+    {
+        let shift = 32 + rows.trailing_zeros();
+        let range_of = |key: K| (key.into() >> shift) as usize;
+        // Counted one place further on, each count becomes the beginning of its range, and once
+        // the pairs are moved, the end.
+        self.ends.clear();
+        self.ends.resize(ranges + 1, 0);
         for &key in slices.clone().flatten() {
-            self.starts[range_of(key.into()) + 1] += 1;
+            self.ends[range_of(key) + 1] += 1;
         }
         let mut sum = 0;
-        for start in &mut self.starts {
-            sum += *start;
-            *start = sum;
+        for end in &mut self.ends {
+            sum += *end;
+            *end = sum;
         }
-        self.moved.resize(total, 0);
-        for &key in slices.flatten() {
-            let key = key.into();
-            let next = &mut self.starts[range_of(key)];
+        let Some(&any) = slices.clone().flatten().next() else { return self.moved.clear() };
+        self.moved.resize(total, any);
+        for &key in slices.clone().flatten() {
+            let next = &mut self.ends[range_of(key)];
             self.moved[*next as usize] = key;
             *next += 1;
         }
     }
+
+    fn begin(&self, range: usize) -> usize {
+        if range == 0 { 0 } else { self.ends[range - 1] as usize }
+    }
+
+    fn len(&self, range: usize) -> usize {
+        self.ends[range] as usize - self.begin(range)
+    }
+
+    fn of(&self, range: usize) -> &[K] {
+        &self.moved[self.begin(range)..self.ends[range] as usize]
+    }
 }
 
-#[inline(always)]
-fn range_of(key: u64) -> usize {
-    (key >> 32) as usize / ROWS
-}
-
-#[inline(always)]
-fn row_of(key: u64) -> usize {
-    (key >> 32) as usize % ROWS
-}
-
-/// Sorts the pairs of one range from `moved` into `sorted`.
-fn sort_range(moved: &[u64], sorted: &mut [u64], rows: &mut [u32]) {
-    rows.fill(0);
-    for &key in moved {
-        rows[row_of(key) + 1] += 1;
+/// Sorts the pairs of one range from all sources into `sorted`.
+fn sort_range<K: Copy + Into<u64>>(
+    sources: &[Source<K>],
+    range: usize,
+    rows: usize,
+    sorted: &mut [K],
+) {
+    if sorted.is_empty() {
+        return;
+    }
+    let row_of = |key: K| (key.into() >> 32) as usize % rows;
+    let mut counters = [0u32; ROWS + 1];
+    let counters = &mut counters[..=rows];
+    for &key in sources.iter().flat_map(|source| source.of(range)) {
+        counters[row_of(key) + 1] += 1;
     }
     let mut sum = 0;
-    for row in rows.iter_mut() {
-        sum += *row;
-        *row = sum;
+    for counter in counters.iter_mut() {
+        sum += *counter;
+        *counter = sum;
     }
-    for &key in moved {
-        let next = &mut rows[row_of(key)];
+    for &key in sources.iter().flat_map(|source| source.of(range)) {
+        let next = &mut counters[row_of(key)];
         sorted[*next as usize] = key;
         *next += 1;
     }
     // Each counter now stands at the end of its row.
     let mut begin = 0;
-    for &end in &rows[..ROWS] {
+    for &end in &counters[..rows] {
         let end = end as usize;
         if end - begin > 1 {
             sort_row(&mut sorted[begin..end]);
@@ -120,14 +238,14 @@ fn sort_range(moved: &[u64], sorted: &mut [u64], rows: &mut [u32]) {
 }
 
 #[inline]
-fn sort_row(row: &mut [u64]) {
+fn sort_row<K: Copy + Into<u64>>(row: &mut [K]) {
     if row.len() > LONG_ROW {
-        return row.sort_unstable();
+        return row.sort_unstable_by_key(|&key| key.into());
     }
     for place in 1..row.len() {
         let key = row[place];
         let mut hole = place;
-        while hole > 0 && row[hole - 1] > key {
+        while hole > 0 && row[hole - 1].into() > key.into() {
             row[hole] = row[hole - 1];
             hole -= 1;
         }
@@ -154,10 +272,33 @@ mod tests {
             let cut = (cut * keys.len() as f64) as usize;
             let mut sorted = Vec::new();
             let slices = [&keys[..cut], &keys[cut..]];
-            PairSorter::default().sort(slices.into_iter(), 5000, &mut sorted);
+            let workers = Workers::one();
+            PairSorter::default().sort(slices.into_iter(), 5000, &workers, &mut sorted);
             let mut expected = keys.clone();
             expected.sort_unstable();
             prop_assert_eq!(sorted, expected);
+        }
+    }
+
+    /// Enough for several tasks, in slices that are cut across tasks, empty or very unlike.
+    #[test]
+    #[cfg_attr(miri, ignore = "too many pairs for an interpreter")]
+    fn every_number_of_workers_sorts_alike() {
+        for (length, numbers) in [(100_000u64, 4u64), (300_000, 150_000), (70_000, 3_000_000)] {
+            let mix = |k: u64| k.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+            let keys: Vec<u64> = (0..length).map(|k| mix(k) % numbers << 32 | k % 77_777).collect();
+            let (one, two) = keys.split_at(length as usize / 3);
+            let slices = [&one[..7], &[], &one[7..], two];
+            let mut expected = keys.clone();
+            expected.sort_unstable();
+            for count in [1, 2, 3, 8] {
+                let workers = Workers::new(count).unwrap();
+                let (mut sorter, mut sorted) = (PairSorter::default(), Vec::new());
+                for _ in 0..2 {
+                    sorter.sort(slices.into_iter(), numbers as usize, &workers, &mut sorted);
+                    assert!(sorted == expected, "{length} keys on {count} workers");
+                }
+            }
         }
     }
 
@@ -168,7 +309,8 @@ mod tests {
         let (long, short) = if cfg!(miri) { (300, 100) } else { (100_000, 500) };
         for length in [long, short, long] {
             let keys: Vec<u64> = (0..length).map(|k: u64| 3 << 32 | (k * 7919 % length)).collect();
-            sorter.sort(std::iter::once(keys.as_slice()), 4, &mut sorted);
+            let slices = std::iter::once(keys.as_slice());
+            sorter.sort(slices, 4, &Workers::one(), &mut sorted);
             assert!(sorted.is_sorted() && sorted.len() == keys.len());
         }
     }

@@ -46,6 +46,11 @@
 //!   shows that for a whole neighbourhood in one or two reads (`table.rs`).
 //! - The finest cells are as large as the crowd allows, not as small as the smallest box: fewer
 //!   levels to look into (`tune.rs`). Axes along which boxes do not differ are not cut.
+//! - A box far from the origin is put into cells large enough for their numbers to reach it, which
+//!   are still finer than the steps of f32 there: numbers never run out, and no crowd gathers in
+//!   the outermost cell.
+//! - A large box that moves is searched for among finer cells too. If these are more than there are
+//!   boxes, all boxes are looked at instead.
 //! - Boxes larger than the spread of the others, infinite ones among them, are kept apart
 //!   (`giants.rs`) and sorted along an axis.
 //! - Each task writes to a lane of its own, aligned against false sharing as the chapter advises;
