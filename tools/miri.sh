@@ -31,7 +31,7 @@ run() {
 run "kernels at every level" --lib -- -Zunstable-options --report-time simd::
 run "data structures" --lib -- -Zunstable-options --report-time \
   ds::pair_sort ds::radix_sort ds::regions ds::succ_tree
-run "histories with AVX2" --test small_histories
-JOSTLE_SIMD=portable run "histories with portable code" --test small_histories
+run "histories with AVX2" --test small_histories -- --nocapture
+JOSTLE_SIMD=portable run "histories with portable code" --test small_histories -- --nocapture
 echo "Miri found nothing:"
 printf %s "$summary"

@@ -55,6 +55,7 @@ fn play(algorithm: Algorithm, workers: Workers) {
 #[test]
 fn every_algorithm_finds_what_a_double_loop_finds() {
     for &algorithm in Algorithm::ALL {
+        println!("{algorithm}"); // an interpreter takes minutes: see how far it is
         play(algorithm, Workers::one());
     }
 }
