@@ -286,7 +286,8 @@ mod tests {
     fn every_number_of_workers_sorts_alike() {
         for (length, numbers) in [(100_000u64, 4u64), (300_000, 150_000), (70_000, 3_000_000)] {
             let mix = |k: u64| k.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
-            let keys: Vec<u64> = (0..length).map(|k| mix(k) % numbers << 32 | k % 77_777).collect();
+            let keys: Vec<u64> =
+                (0..length).map(|k| ((mix(k) % numbers) << 32) | (k % 77_777)).collect();
             let (one, two) = keys.split_at(length as usize / 3);
             let slices = [&one[..7], &[], &one[7..], two];
             let mut expected = keys.clone();
