@@ -10,9 +10,11 @@ use crate::error::{BoxError, InvalidBox};
 use crate::filter::Filter;
 use crate::id::{BoxId, Slot};
 use crate::pair::Pair;
+use crate::par::Workers;
 
 mod changes;
 mod exclusions;
+mod set_all;
 #[cfg(feature = "serde")]
 mod snapshot;
 
@@ -24,6 +26,9 @@ const KEPT: u8 = 1;
 const INSERTED: u8 = 2;
 const MOVED: u8 = 3;
 const REMOVED: u8 = 4;
+
+/// If more than one box in this many changed, all states are settled instead of the listed ones.
+const MANY_CHANGES: usize = 16;
 
 /// A set of boxes with filters, and what changed in it since the last step.
 ///
@@ -56,6 +61,9 @@ pub struct Boxes {
     /// By slot; empty until the first is set.
     user_data: Vec<u64>,
     exclusions: Exclusions,
+    workers: Workers,
+    /// Scratch of [`Boxes::set_all`] on several workers.
+    runs: Vec<set_all::Run>,
     free: Vec<Slot>,
     live: usize,
     /// Number of boxes whose filter is not [`Filter::ALL`].
@@ -86,6 +94,8 @@ impl Clone for Boxes {
             generations: self.generations.clone(),
             user_data: self.user_data.clone(),
             exclusions: self.exclusions.clone(),
+            workers: self.workers.clone(),
+            runs: Vec::new(),
             free: self.free.clone(),
             live: self.live,
             filtered: self.filtered,
@@ -108,6 +118,8 @@ impl Boxes {
             generations: Vec::new(),
             user_data: Vec::new(),
             exclusions: Exclusions::default(),
+            workers: Workers::one(),
+            runs: Vec::new(),
             free: Vec::new(),
             live: 0,
             filtered: 0,
@@ -240,6 +252,7 @@ impl Boxes {
             + (self.place.capacity() + self.generations.capacity() + self.free.capacity()) * 4
             + self.user_data.capacity() * 8
             + self.exclusions.bytes()
+            + self.runs.iter().map(set_all::Run::bytes).sum::<usize>()
             + (self.changes.inserted.capacity()
                 + self.changes.moved.capacity()
                 + self.changes.removed.capacity())
@@ -351,6 +364,12 @@ impl Boxes {
         }
     }
 
+    /// Runs [`Boxes::set_all`] on these workers; the boxes of a detector have the detector's. What
+    /// changes does not depend on them.
+    pub(crate) fn set_workers(&mut self, workers: &Workers) {
+        self.workers = workers.clone();
+    }
+
     /// Gives every box new bounds, in ascending order of slots. One pass compares and checks; only
     /// boxes that differ are written.
     pub fn set_all(&mut self, aabbs: &[Aabb]) -> Result<(), BoxError> {
@@ -363,8 +382,12 @@ impl Boxes {
             self.write_bounds(slots.into_iter(), aabbs);
             return Ok(());
         }
+        if self.workers.count() > 1 && aabbs.len() > set_all::RUN {
+            return Ok(self.set_runs(aabbs)?);
+        }
         let before = self.changes.moved.len();
-        if let Err(invalid) = self.note_differing(aabbs) {
+        let (old, moved) = (&self.aabbs, &mut self.changes.moved);
+        if let Err(invalid) = set_all::note_differing(old, aabbs, 0, moved) {
             self.changes.moved.truncate(before);
             return Err(invalid.into());
         }
@@ -381,28 +404,6 @@ impl Boxes {
             }
         }
         self.changes.moved.truncate(kept);
-        Ok(())
-    }
-
-    /// Appends every box that differs to the moved ones. NaN differs from everything, so a box
-    /// that does not differ needs no check. Most worlds are mostly at rest: blocks in which
-    /// nothing differs are passed over without a branch per box.
-    fn note_differing(&mut self, aabbs: &[Aabb]) -> Result<(), InvalidBox> {
-        const BLOCK: usize = 16;
-        let blocks = self.aabbs.chunks(BLOCK).zip(aabbs.chunks(BLOCK));
-        for (number, (old, new)) in blocks.enumerate() {
-            let each = || old.iter().zip(new);
-            if each().fold(true, |same, (old, new)| same & old.same(new)) {
-                continue;
-            }
-            for (place, (old, new)) in each().enumerate() {
-                if !old.same(new) {
-                    let index = number * BLOCK + place;
-                    new.check().map_err(|fault| InvalidBox { index, fault })?;
-                    self.changes.moved.push(Slot::new(index as u32));
-                }
-            }
-        }
         Ok(())
     }
 
@@ -545,6 +546,14 @@ impl Boxes {
     /// [`Detector::step`](crate::Detector::step) does this; call it when driving a broad phase
     /// by hand.
     pub fn commit(&mut self) {
+        let listed = self.changes.inserted.len() + self.changes.moved.len();
+        if listed > self.state.len() / MANY_CHANGES {
+            // One pass over a byte for each box, by vectors, instead of a walk through the lists.
+            let settle = |state: u8| if state == INSERTED || state == MOVED { KEPT } else { state };
+            self.state.iter_mut().for_each(|state| *state = settle(*state));
+            self.changes.inserted.clear();
+            self.changes.moved.clear();
+        }
         for slot in self.changes.inserted.drain(..).chain(self.changes.moved.drain(..)) {
             self.state[slot.index()] = KEPT;
         }

@@ -84,8 +84,10 @@ impl Detector {
     /// An empty detector around a broad phase of the caller's.
     #[must_use]
     pub fn with_broad_phase(broad: Box<dyn BroadPhase>, workers: Workers) -> Detector {
+        let mut boxes = Boxes::new();
+        boxes.set_workers(&workers);
         Detector {
-            boxes: Boxes::new(),
+            boxes,
             algorithm: None,
             stepper: Stepper::with_broad_phase(broad, &workers),
             seen: None,
@@ -122,6 +124,7 @@ impl Detector {
         check_pairs(&boxes, &pairs)?;
         let mut detector = Detector::with_workers(algorithm, workers);
         detector.boxes = boxes;
+        detector.boxes.set_workers(detector.stepper.workers());
         detector.stepper.set_pairs(&pairs);
         Ok(detector)
     }

@@ -120,6 +120,29 @@ impl Workers {
         items.chunks_mut(length).enumerate().for_each(|(index, chunk)| task(index, chunk));
     }
 
+    /// Calls `task` with each run of `length` items, the place of the run, and its scratch.
+    pub(crate) fn for_each_chunk_with<T: Send, S: Send>(
+        &self,
+        items: &mut [T],
+        length: usize,
+        scratch: &mut [S],
+        task: impl Fn(usize, &mut [T], &mut S) + Sync,
+    ) {
+        assert_eq!(items.len().div_ceil(length), scratch.len(), "every run has its scratch");
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, scratch.len() > 1) {
+            use rayon::prelude::*;
+            let each = || {
+                let runs = items.par_chunks_mut(length).zip(scratch.par_iter_mut());
+                let runs = runs.enumerate().with_max_len(1);
+                runs.for_each(|(index, (items, scratch))| task(index, items, scratch));
+            };
+            return pool.install(each);
+        }
+        let runs = items.chunks_mut(length).zip(scratch).enumerate();
+        runs.for_each(|(index, (items, scratch))| task(index, items, scratch));
+    }
+
     /// Calls `task` with each of `parts` stretches of the items, one after the other, and the
     /// number of the part. Part `p` begins at `begin(p)`, which never decreases: 0 for the first
     /// part, the number of items for the one after the last.
@@ -294,6 +317,14 @@ mod tests {
             });
             assert!(places.iter().enumerate().all(|(k, place)| *place == k));
             assert_eq!(sums, [6, 22, 17]);
+            let mut sums = [0usize; 4];
+            items.iter_mut().enumerate().for_each(|(k, item)| *item = k);
+            workers.for_each_chunk_with(&mut items, 300, &mut sums, |run, items, sum| {
+                *sum = run + items.iter().sum::<usize>();
+                items.fill(run);
+            });
+            assert_eq!(sums, [44_850, 134_851, 224_852, 94_953]);
+            assert!(items.iter().enumerate().all(|(k, item)| *item == k / 300));
             let begins = [0, 0, 3, 900, 900, 1000];
             workers.for_each_part(
                 &mut items,
