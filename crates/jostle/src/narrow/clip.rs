@@ -26,44 +26,51 @@ pub(crate) const UNCUT: u32 = u32::MAX;
 /// Most corners: each side of the clipping feature adds at most one.
 const CAPACITY: usize = 2 * Feature::CAPACITY + 2;
 
-/// A polygon or a segment being clipped.
-#[derive(Clone, Debug)]
+/// A polygon or a segment being clipped. It is kept from pair to pair: its corners are never moved
+/// or zeroed as a whole.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Clip {
-    corners: [Clipped; CAPACITY],
-    len: usize,
+    corners: Vec<Clipped>,
+    /// What a plane leaves, until it becomes `corners`.
+    left: Vec<Clipped>,
     /// A segment has two ends and no way back.
     closed: bool,
 }
 
+/// The features of two shapes that face each other and what they share: memory that is used again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facets {
+    pub on_a: Feature,
+    pub on_b: Feature,
+    pub clip: Clip,
+}
+
 impl Clip {
-    pub(crate) fn new(feature: &Feature) -> Clip {
-        let mut clip = Clip { corners: [Clipped::default(); CAPACITY], len: 0, closed: false };
-        for (&point, &id) in feature.points().iter().zip(feature.ids()) {
-            clip.push(Clipped { point, ids: [id, UNCUT], edge: id });
-        }
-        clip.closed = clip.len > 2;
-        clip
+    /// Begins with a whole feature.
+    pub(crate) fn begin(&mut self, feature: &Feature) {
+        let corners = feature.points().iter().zip(feature.ids());
+        self.corners.clear();
+        self.corners.extend(corners.map(|(&point, &id)| Clipped {
+            point,
+            ids: [id, UNCUT],
+            edge: id,
+        }));
+        self.closed = self.corners.len() > 2;
     }
 
     pub(crate) fn corners(&self) -> &[Clipped] {
-        &self.corners[..self.len]
-    }
-
-    fn push(&mut self, corner: Clipped) {
-        if self.len < CAPACITY {
-            self.corners[self.len] = corner;
-            self.len += 1;
-        }
+        &self.corners
     }
 
     /// Keeps what lies within the prism over the reference feature along the normal; for a
     /// reference edge, between the planes through its ends.
-    pub(crate) fn by_sides_of(mut self, reference: &Feature, normal: DVec3, slack: f64) -> Clip {
+    pub(crate) fn by_sides_of(&mut self, reference: &Feature, normal: DVec3) {
         let (points, ids) = (reference.points(), reference.ids());
         if let [start, end] = *points {
             let along = (end - start).normalize_or_zero();
-            self = self.by_plane(-along, -along.dot(start) + slack, ids[0]);
-            return self.by_plane(along, along.dot(end) + slack, ids[1]);
+            self.by_plane(-along, -along.dot(start), ids[0]);
+            self.by_plane(along, along.dot(end), ids[1]);
+            return;
         }
         let middle = points.iter().sum::<DVec3>() / points.len() as f64;
         for (index, &start) in points.iter().enumerate() {
@@ -71,30 +78,36 @@ impl Clip {
             let side = (end - start).cross(normal).normalize_or_zero();
             // The order round the feature is not known here: the middle is inside.
             let outward = if side.dot(middle - start) > 0.0 { -side } else { side };
-            self = self.by_plane(outward, outward.dot(start) + slack, ids[index]);
+            self.by_plane(outward, outward.dot(start), ids[index]);
         }
-        self
     }
 
-    fn by_plane(self, outward: DVec3, offset: f64, side: u32) -> Clip {
-        let mut kept = Clip { len: 0, ..self.clone() };
+    fn by_plane(&mut self, outward: DVec3, offset: f64, side: u32) {
         let height = |corner: &Clipped| corner.point.dot(outward) - offset;
-        for (index, corner) in self.corners().iter().enumerate() {
-            let here = height(corner);
+        // Most planes cut nothing: a box that stands on a larger one is inside all four.
+        if self.corners.iter().all(|corner| height(corner) <= 0.0) {
+            return;
+        }
+        let Clip { corners, left, closed } = self;
+        left.clear();
+        let mut here = height(&corners[0]);
+        for (index, corner) in corners.iter().enumerate() {
             if here <= 0.0 {
-                kept.push(*corner);
+                left.push(*corner);
             }
-            if index + 1 == self.len && !self.closed {
+            if index + 1 == corners.len() && !*closed {
                 break;
             }
-            let next = self.corners[(index + 1) % self.len];
-            let there = height(&next);
+            let next = &corners[(index + 1) % corners.len()];
+            let there = height(next);
             if (here < 0.0 && there > 0.0) || (here > 0.0 && there < 0.0) {
                 let point = corner.point + (next.point - corner.point) * (here / (here - there));
                 let edge = if here < 0.0 { side | MADE } else { corner.edge };
-                kept.push(Clipped { point, ids: [corner.edge, side], edge });
+                left.push(Clipped { point, ids: [corner.edge, side], edge });
             }
+            here = there;
         }
-        kept
+        left.truncate(CAPACITY);
+        std::mem::swap(corners, left);
     }
 }

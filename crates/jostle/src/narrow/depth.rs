@@ -40,13 +40,13 @@ impl Ready<'_> {
     /// the overlap as well, so that GJK has nothing left to say.
     #[inline(never)]
     pub(crate) fn resume(&mut self, memory: &mut Memory<'_>) -> Option<Signed> {
-        let Memory { cache, polytope } = memory;
+        let Memory { cache, scratch } = memory;
         let limits = self.epa_limits();
         let pose = self.cores.b_in_a;
         let moved = self.ball.moved(&cache.pose(), &pose);
         let last = Cores { b_in_a: cache.pose(), ..self.cores.clone() };
         let before = |ids| last.corner(ids).map(|corner| corner.point);
-        let polytope = polytope.get_or_insert_default();
+        let polytope = &mut scratch.get_or_insert_default().polytope;
         let shell = cache.shell()?;
         let found = polytope.resume(&mut self.cores, shell, moved, before, &limits);
         if let (Some(found), Some(shell)) = (&found, cache.shell_to_keep()) {
@@ -79,14 +79,14 @@ impl Ready<'_> {
     ) -> Signed {
         let polyhedral = self.cores.is_polyhedral();
         if polyhedral && request.options.method == Method::GjkSat {
-            return self.depth_by_axes();
+            return self.depth_by_axes(memory);
         }
         let limits = self.epa_limits();
         let round = !polyhedral && request.options.method == Method::Auto;
         let coaxial = round.then(|| coaxial::run(&mut self.cores, self.size, &limits)).flatten();
         let depth = coaxial.unwrap_or_else(|| self.grown_depth(simplex, &limits, memory));
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
-            return self.depth_by_axes();
+            return self.depth_by_axes(memory);
         }
         let mut on_a = depth.on_a;
         let (mut normal, mut upper) = (depth.normal, depth.upper);
@@ -110,7 +110,7 @@ impl Ready<'_> {
         limits: &epa::Limits,
         memory: &mut Memory<'_>,
     ) -> epa::Outcome {
-        let polytope = memory.polytope.get_or_insert_default();
+        let polytope = &mut memory.scratch.get_or_insert_default().polytope;
         let depth = polytope.run(&mut self.cores, simplex, limits);
         if self.cores.is_polyhedral()
             && let Some(shell) = memory.cache.shell_to_keep()
@@ -175,9 +175,10 @@ impl Ready<'_> {
         best
     }
 
-    fn depth_by_axes(&mut self) -> Signed {
+    fn depth_by_axes(&mut self, memory: &mut Memory<'_>) -> Signed {
         let sat::Outcome { normal, depth, .. } = sat::run(&mut self.cores);
-        let on_a = witness::deepest(&self.cores, normal);
+        let facets = &mut memory.scratch.get_or_insert_default().facets;
+        let on_a = witness::deepest(&self.cores, normal, facets);
         let bound = self.rounding();
         Signed { signed: -depth, normal, on_a, on_b: on_a, bound, ending: Ending::Closed }
     }

@@ -8,8 +8,9 @@ use super::pair::Core;
 use crate::shape::{Hull, PoseMatrix, Shape};
 use glam::DVec3;
 
-/// Corners in order round the feature: one for a vertex, two for an edge, more for a face.
-#[derive(Clone, Copy, Debug)]
+/// Corners in order round the feature: one for a vertex, two for an edge, more for a face. At 680
+/// bytes it is kept and filled again rather than made and moved.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Feature {
     points: [DVec3; Feature::CAPACITY],
     ids: [u32; Feature::CAPACITY],
@@ -21,10 +22,6 @@ const THIN: f64 = 1e-10;
 
 impl Feature {
     pub(crate) const CAPACITY: usize = 24;
-
-    fn new() -> Feature {
-        Feature { points: [DVec3::ZERO; Self::CAPACITY], ids: [0; Self::CAPACITY], len: 0 }
-    }
 
     /// Adds a corner. One in the place of the last, as discs without height and triangles without
     /// area have, adds nothing: a feature has no sides without length.
@@ -46,54 +43,53 @@ impl Feature {
         &self.ids[..self.len]
     }
 
-    /// The same feature placed by a pose.
-    pub(crate) fn placed(mut self, pose: &PoseMatrix) -> Feature {
+    /// Places the feature by a pose.
+    pub(crate) fn place(&mut self, pose: &PoseMatrix) {
         self.points[..self.len].iter_mut().for_each(|point| *point = pose.apply(*point));
-        self
     }
 
-    /// The feature seen along a unit axis: the point or the edge between its extreme corners in a
+    /// Sees the feature along a unit axis: the point or the edge between its extreme corners in a
     /// direction across the axis.
-    pub(crate) fn flattened(&self, axis: DVec3, along: DVec3) -> Feature {
+    pub(crate) fn flatten(&mut self, axis: DVec3, along: DVec3) {
         let height = |place: &usize| self.points[*place].dot(along);
-        let mut flat = Feature::new();
         let (mut low, mut high) = (0, 0);
         for place in 1..self.len {
             low = if height(&place) < height(&low) { place } else { low };
             high = if height(&place) > height(&high) { place } else { high };
         }
         let level = |place: usize| self.points[place] - axis * self.points[place].dot(axis);
-        flat.push(level(low), self.ids[low]);
         let size = self.points[low].length() + self.points[high].length();
-        if height(&high) - height(&low) > 1e-9 * size {
-            flat.push(level(high), self.ids[high]);
+        let wide = height(&high) - height(&low) > 1e-9 * size;
+        let (first, last) = ((level(low), self.ids[low]), (level(high), self.ids[high]));
+        self.len = 0;
+        self.push(first.0, first.1);
+        if wide {
+            self.push(last.0, last.1);
         }
-        flat
     }
 
-    /// The feature of a core furthest along a unit direction. `slack` is the sine of the angle by
-    /// which edges and faces may lean.
-    pub(crate) fn of(core: &Core<'_>, direction: DVec3, slack: f64) -> Feature {
-        let mut feature = Feature::new();
+    /// Becomes the feature of a core furthest along a unit direction. `slack` is the sine of the
+    /// angle by which edges and faces may lean.
+    pub(crate) fn find(&mut self, core: &Core<'_>, direction: DVec3, slack: f64) {
+        self.len = 0;
         match core {
-            Core::Point => feature.push(DVec3::ZERO, 0),
-            Core::Segment(half) => feature.segment(*half, direction, slack),
-            Core::Box(half) => feature.cuboid(*half, direction, slack),
-            Core::Triangle(points) => feature.triangle(points, direction, slack),
-            Core::Hull(hull) => feature.hull(hull, direction, slack),
+            Core::Point => self.push(DVec3::ZERO, 0),
+            Core::Segment(half) => self.segment(*half, direction, slack),
+            Core::Box(half) => self.cuboid(*half, direction, slack),
+            Core::Triangle(points) => self.triangle(points, direction, slack),
+            Core::Hull(hull) => self.hull(hull, direction, slack),
             Core::Curved(Shape::Cylinder { radius, half_height }) => {
-                feature.cylinder(*radius, *half_height, direction, slack);
+                self.cylinder(*radius, *half_height, direction, slack);
             }
             Core::Curved(Shape::Cone { radius, half_height }) => {
-                feature.cone(*radius, *half_height, direction, slack);
+                self.cone(*radius, *half_height, direction, slack);
             }
-            Core::Curved(shape) => feature.push(shape.core_support(direction), 0),
+            Core::Curved(shape) => self.push(shape.core_support(direction), 0),
         }
         // Only a hand-made shape that is no number gets here with nothing.
-        if feature.len == 0 {
-            feature.push(DVec3::ZERO, 0);
+        if self.len == 0 {
+            self.push(DVec3::ZERO, 0);
         }
-        feature
     }
 
     fn segment(&mut self, half: f64, direction: DVec3, slack: f64) {

@@ -16,7 +16,7 @@
 
 use super::answer::{Contact, Manifold, ManifoldPoint, Options, touch_tolerance};
 use super::cache::PairCache;
-use super::clip::{Clip, Clipped};
+use super::clip::{Clip, Clipped, Facets};
 use super::feature::Feature;
 use super::pair::{Core, relative};
 use super::placed::Placed;
@@ -117,12 +117,21 @@ impl Gathering<'_> {
             }
             contact = found;
         }
+        // A ball has one point, and the same one whatever it rolls over.
+        let ball = |placed: &Placed<'_>| matches!(placed.shape, Shape::Sphere { .. });
+        if ball(a) || ball(b) {
+            self.out.push(single(&contact, mixed(salt, 0)));
+            return;
+        }
+        let mut scratch = self.query.scratch.take().unwrap_or_default();
         let before = self.out.len();
-        let facing = Facing::new(a, b, &contact, &options, self.reach);
-        facing.points(salt, self.out);
+        let Facets { on_a, on_b, clip } = &mut scratch.facets;
+        let facing = Facing::new((a, b), &contact, &options, self.reach, (on_a, on_b));
+        facing.points(salt, clip, self.out);
         if self.out.len() == before {
             self.out.push(single(&contact, mixed(salt, facing.first_id())));
         }
+        self.query.scratch = Some(scratch);
     }
 
     /// Returns true if the contact's point on a piece of a compound is not on its surface: just
@@ -158,8 +167,8 @@ struct Facing<'a> {
     normal: DVec3,
     /// Points are brought into the plane z = 0.
     flat: bool,
-    on_a: Option<Feature>,
-    on_b: Option<Feature>,
+    on_a: Option<&'a Feature>,
+    on_b: Option<&'a Feature>,
     /// A point on the plane when one shape is a half-space.
     plane: DVec3,
     radii: [f64; 2],
@@ -173,31 +182,30 @@ struct Facing<'a> {
 
 impl<'a> Facing<'a> {
     fn new(
-        a: &'a Placed<'_>,
-        b: &Placed<'_>,
+        (a, b): (&'a Placed<'_>, &Placed<'_>),
         contact: &Contact,
         options: &Options,
         reach: f64,
+        (on_a, on_b): (&'a mut Feature, &'a mut Feature),
     ) -> Facing<'a> {
         let b_in_a = relative(&a.pose, &b.pose);
         let normal = a.pose.inverse_apply_vector(contact.normal);
-        let feature = |shape: &Shape, direction| {
-            shape.is_bounded().then(|| Feature::of(&Core::of(shape), direction, SLACK))
-        };
-        let axis = options.flat.then(|| a.pose.inverse_apply_vector(DVec3::Z));
-        let seen = |feature: Feature| match axis {
-            Some(axis) => feature.flattened(axis, axis.cross(normal)),
-            None => feature,
-        };
-        let local = b_in_a.inverse_apply_vector(-normal);
+        on_a.find(&Core::of(a.shape), normal, SLACK);
+        on_b.find(&Core::of(b.shape), b_in_a.inverse_apply_vector(-normal), SLACK);
+        on_b.place(&b_in_a);
+        if options.flat {
+            let axis = a.pose.inverse_apply_vector(DVec3::Z);
+            on_a.flatten(axis, axis.cross(normal));
+            on_b.flatten(axis, axis.cross(normal));
+        }
         let radii = [a.shape.margin(), b.shape.margin() + options.margin];
         let place = if a.shape.is_bounded() { contact.point_b } else { contact.point_a };
         Facing {
             pose: &a.pose,
             normal,
             flat: options.flat,
-            on_a: feature(a.shape, normal).map(seen),
-            on_b: feature(b.shape, local).map(|feature| seen(feature.placed(&b_in_a))),
+            on_a: a.shape.is_bounded().then_some(on_a),
+            on_b: b.shape.is_bounded().then_some(on_b),
             plane: a.pose.inverse_apply(place),
             radii,
             reach,
@@ -207,13 +215,13 @@ impl<'a> Facing<'a> {
     }
 
     fn first_id(&self) -> u64 {
-        let id = |feature: &Option<Feature>| feature.as_ref().map_or(0, |f| u64::from(f.ids()[0]));
-        id(&self.on_a) << 32 | id(&self.on_b)
+        let id = |feature: Option<&Feature>| feature.map_or(0, |f| u64::from(f.ids()[0]));
+        id(self.on_a) << 32 | id(self.on_b)
     }
 
-    fn points(&self, salt: u64, out: &mut Vec<ManifoldPoint>) {
-        match (&self.on_a, &self.on_b) {
-            (Some(a), Some(b)) => self.between(a, b, salt, out),
+    fn points(&self, salt: u64, clip: &mut Clip, out: &mut Vec<ManifoldPoint>) {
+        match (self.on_a, self.on_b) {
+            (Some(a), Some(b)) => self.between(a, b, salt, clip, out),
             (Some(a), None) => self.over_plane(a, true, salt, out),
             (None, Some(b)) => self.over_plane(b, false, salt, out),
             (None, None) => {}
@@ -231,7 +239,14 @@ impl<'a> Facing<'a> {
         }
     }
 
-    fn between(&self, a: &Feature, b: &Feature, salt: u64, out: &mut Vec<ManifoldPoint>) {
+    fn between(
+        &self,
+        a: &Feature,
+        b: &Feature,
+        salt: u64,
+        clip: &mut Clip,
+        out: &mut Vec<ManifoldPoint>,
+    ) {
         let (count_a, count_b) = (a.points().len(), b.points().len());
         if count_a == 1 || count_b == 1 {
             return;
@@ -245,7 +260,8 @@ impl<'a> Facing<'a> {
         }
         let a_is_reference = count_a > 2 || count_b == 2;
         let (reference, incident) = if a_is_reference { (a, b) } else { (b, a) };
-        let clip = Clip::new(incident).by_sides_of(reference, self.normal, 0.0);
+        clip.begin(incident);
+        clip.by_sides_of(reference, self.normal);
         for corner in clip.corners() {
             let level = self.projected(corner.point, reference);
             let id = mixed(salt, point_id(corner, a_is_reference));

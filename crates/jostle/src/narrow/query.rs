@@ -4,9 +4,8 @@ use super::answer::{
     Closest, Contact, Ending, Intersection, ManifoldPoint, Options, Signed, touch_tolerance,
 };
 use super::cache::PairCache;
-use super::epa::Polytope;
 use super::placed::Placed;
-use super::solve::{Goal, Memory, Request, size_of, solve};
+use super::solve::{Goal, Memory, Request, Scratch, size_of, solve};
 
 /// Asks questions about pairs of shapes: it holds their settings and the scratch memory.
 ///
@@ -32,8 +31,8 @@ use super::solve::{Goal, Memory, Request, size_of, solve};
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     options: Options,
-    /// The polytope of EPA. A single question about spheres need not even make room for it.
-    polytope: Option<Box<Polytope>>,
+    /// A single question about spheres need not even make room for it.
+    pub(super) scratch: Option<Box<Scratch>>,
     /// Points that a manifold chooses from.
     pub(super) candidates: Vec<ManifoldPoint>,
 }
@@ -41,7 +40,7 @@ pub struct Query {
 impl Query {
     /// A query with settings.
     pub const fn new(options: Options) -> Query {
-        Query { options, polytope: None, candidates: Vec::new() }
+        Query { options, scratch: None, candidates: Vec::new() }
     }
 
     /// The settings.
@@ -117,7 +116,7 @@ impl Query {
         cache: &mut PairCache,
     ) -> Option<Signed> {
         let request = Request { goal, options: self.options, reach };
-        solve(a, b, &request, &mut Memory { cache, polytope: &mut self.polytope })
+        solve(a, b, &request, &mut Memory { cache, scratch: &mut self.scratch })
     }
 }
 

@@ -7,6 +7,7 @@
 use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
+use super::clip::Facets;
 use super::epa::Polytope;
 use super::gjk::{self, End};
 use super::pair::{Ball, Core, Cores, must_swap, relative};
@@ -40,7 +41,15 @@ pub(crate) struct Request {
 pub(crate) struct Memory<'a> {
     pub cache: &'a mut PairCache,
     /// Made when the first pair needs it.
-    pub polytope: &'a mut Option<Box<Polytope>>,
+    pub scratch: &'a mut Option<Box<Scratch>>,
+}
+
+/// Memory that is used again from question to question.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    /// Of EPA.
+    pub polytope: Polytope,
+    pub facets: Facets,
 }
 
 /// Gap of the bounds, relative to the size, at which iterations on polyhedra end.
@@ -150,7 +159,7 @@ fn pieces(
         if spheres_apart(&placed, other, &request.options, request.reach) {
             continue;
         }
-        let memory = &mut Memory { cache: caches.of(number), polytope: memory.polytope };
+        let memory = &mut Memory { cache: caches.of(number), scratch: memory.scratch };
         let answer = solve_piece(&placed, other, &request, memory);
         if let Some(answer) = answer
             && best.is_none_or(|best| answer.signed < best.signed)
@@ -306,7 +315,10 @@ impl Ready<'_> {
             }
             Axes::Overlapping { depth, normal } => {
                 let on_a = match request.goal {
-                    Goal::Contact => witness::deepest(&self.cores, normal),
+                    Goal::Contact => {
+                        let facets = &mut memory.scratch.get_or_insert_default().facets;
+                        witness::deepest(&self.cores, normal, facets)
+                    }
                     _ => DVec3::ZERO,
                 };
                 let bound = 16.0 * f64::EPSILON * self.size;

@@ -1,7 +1,6 @@
 //! A point for a known normal: where two overlapping cores push against each other.
 
-use super::clip::Clip;
-use super::feature::Feature;
+use super::clip::Facets;
 use super::pair::{Core, Cores};
 use crate::shape::PoseMatrix;
 use glam::DVec3;
@@ -11,13 +10,13 @@ const PARALLEL: f64 = 1e-7;
 
 /// The point of a's surface that belongs to the contact along a normal, in a's frame. Where faces
 /// or edges lie on each other it is the middle of what they share.
-pub(crate) fn deepest(cores: &Cores<'_>, normal: DVec3) -> DVec3 {
+pub(crate) fn deepest(cores: &Cores<'_>, normal: DVec3, facets: &mut Facets) -> DVec3 {
     if let (Core::Box(half_a), Core::Box(half_b)) = (cores.a, cores.b)
         && let Some(point) = of_boxes(half_a, half_b, &cores.b_in_a, normal)
     {
         return point;
     }
-    of_features(cores, normal)
+    of_features(cores, normal, facets)
 }
 
 /// Boxes that meet in a vertex or in two crossing edges, without the general machinery.
@@ -52,10 +51,11 @@ fn box_vertex(half: DVec3, direction: DVec3) -> (DVec3, [bool; 3]) {
 }
 
 #[cold]
-fn of_features(cores: &Cores<'_>, normal: DVec3) -> DVec3 {
-    let on_a = Feature::of(&cores.a, normal, PARALLEL);
-    let local = cores.b_in_a.inverse_apply_vector(-normal);
-    let on_b = Feature::of(&cores.b, local, PARALLEL).placed(&cores.b_in_a);
+fn of_features(cores: &Cores<'_>, normal: DVec3, facets: &mut Facets) -> DVec3 {
+    let Facets { on_a, on_b, clip } = facets;
+    on_a.find(&cores.a, normal, PARALLEL);
+    on_b.find(&cores.b, cores.b_in_a.inverse_apply_vector(-normal), PARALLEL);
+    on_b.place(&cores.b_in_a);
     let (a, b) = (on_a.points(), on_b.points());
     if let [point] = *a {
         return point;
@@ -68,11 +68,9 @@ fn of_features(cores: &Cores<'_>, normal: DVec3) -> DVec3 {
     {
         return point;
     }
-    let clip = if a.len() == 2 {
-        Clip::new(&on_a).by_sides_of(&on_b, normal, 0.0)
-    } else {
-        Clip::new(&on_b).by_sides_of(&on_a, normal, 0.0)
-    };
+    let (clipped, sides) = if a.len() == 2 { (&*on_a, &*on_b) } else { (&*on_b, &*on_a) };
+    clip.begin(clipped);
+    clip.by_sides_of(sides, normal);
     let shared = clip.corners();
     if shared.is_empty() {
         return lifted(b[0], a[0], normal);

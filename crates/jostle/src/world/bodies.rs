@@ -155,6 +155,11 @@ impl Bodies {
         }
     }
 
+    /// Returns true if some body is active.
+    pub(crate) fn any_active(&self) -> bool {
+        !self.listed.is_empty()
+    }
+
     pub(crate) fn placed(&self, slot: usize) -> Placed<'_> {
         Placed::new(&self.shapes[slot], self.poses[slot])
     }

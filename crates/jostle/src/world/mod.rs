@@ -399,14 +399,23 @@ impl World {
         let start = Instant::now();
         let (bodies, touches) = (&self.bodies, &mut self.touches);
         touches.begin();
-        let end = |pair| touches.end(bodies.pair(pair));
-        self.pairs.follow(self.detector.pairs(), &bodies.shapes, end);
+        let (pairs, events) = (self.detector.pairs(), self.detector.events());
+        let same = events.began.is_empty() && events.ended.is_empty();
+        if same && pairs.len() == self.pairs.states.len() {
+            self.pairs.stay();
+        } else {
+            let end = |pair| touches.end(bodies.pair(pair));
+            self.pairs.follow(pairs, &bodies.shapes, end);
+        }
         self.stats.merge = start.elapsed();
     }
 
     fn run_narrow_phase(&mut self) {
         let start = Instant::now();
-        let (bodies, states) = (&self.bodies, &mut self.pairs.states);
+        let moved = self.bodies.any_active() || self.pairs.any_fresh();
+        let bodies = &self.bodies;
+        // Where nothing has moved, not even a look at the pairs is needed.
+        let states = if moved { &mut self.pairs.states[..] } else { &mut [] };
         let options = Options::default().with_flat(bodies.frame().flat);
         let test = PairTest { bodies, detail: self.detail, continuous: self.continuous, options };
         schedule::run(&self.workers, self.schedule, &test, states, &mut self.results);

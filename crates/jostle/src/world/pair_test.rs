@@ -1,7 +1,7 @@
 //! [`PairTest`]: the narrow phase on one pair.
 
 use super::bodies::Bodies;
-use super::pairs::PairState;
+use super::pairs::{NONE, PairState};
 use super::results::WorkerResults;
 use super::sweep::SPAN;
 use super::touch::Touch;
@@ -53,6 +53,7 @@ impl PairTest<'_> {
     /// Tests one pair and writes its touch, if there is one, into the worker's results.
     pub(crate) fn answer(&self, state: &mut PairState, own: &mut WorkerResults) {
         own.stats.pairs += 1;
+        own.touched += usize::from(state.touch != NONE);
         let was_apart = !state.rests;
         let first = own.points.len();
         let now = self.contact_now(state, own);

@@ -29,6 +29,8 @@ pub(super) struct PairState {
 #[derive(Clone, Debug, Default)]
 pub(super) struct PairStates {
     pub states: Vec<PairState>,
+    /// Some states are fresh.
+    fresh: bool,
     next: Vec<PairState>,
     // Boxed, because that is how they go into states.
     #[expect(clippy::vec_box)]
@@ -38,6 +40,7 @@ pub(super) struct PairStates {
 impl PairStates {
     /// Goes over to the pairs of this step. `ended` is told of touching pairs that are gone.
     pub(crate) fn follow(&mut self, pairs: &[Pair], shapes: &[Shape], mut ended: impl FnMut(Pair)) {
+        self.fresh = false;
         let mut old = std::mem::take(&mut self.states);
         let mut next = std::mem::take(&mut self.next);
         let mut known = old.drain(..).peekable();
@@ -56,6 +59,18 @@ impl PairStates {
         (self.states, self.next) = (next, old);
     }
 
+    /// Goes over to a step with the same pairs.
+    pub(crate) fn stay(&mut self) {
+        if std::mem::take(&mut self.fresh) {
+            self.states.iter_mut().for_each(|state| state.fresh = false);
+        }
+    }
+
+    /// Returns true if some boxes began to overlap in this step.
+    pub(crate) fn any_fresh(&self) -> bool {
+        self.fresh
+    }
+
     /// Empties the memories of all pairs. They are replaced rather than cleared, so that nothing of
     /// them is left.
     #[cfg(feature = "serde")]
@@ -71,6 +86,7 @@ impl PairStates {
         let index = self.states.len() as u32;
         let state = self.begin(pair, shapes);
         self.states.push(PairState { index, touch, rests, fresh: false, ..state });
+        self.fresh = false;
     }
 
     fn retire(&mut self, gone: PairState, ended: &mut impl FnMut(Pair)) {
@@ -81,6 +97,7 @@ impl PairStates {
     }
 
     fn begin(&mut self, pair: Pair, shapes: &[Shape]) -> PairState {
+        self.fresh = true;
         let remembers = remembers(&shapes[pair.a().index()], &shapes[pair.b().index()]);
         let cache = remembers.then(|| self.fresh_cache());
         PairState { pair, cache, index: 0, touch: NONE, rests: false, fresh: true }

@@ -20,6 +20,8 @@ pub(super) struct WorkerResults {
     /// Touches with the places of their pairs.
     pub found: Vec<(u32, Touch)>,
     pub points: Vec<ManifoldPoint>,
+    /// Pairs tested that touched before.
+    pub touched: usize,
     pub stats: WorkerStats,
     pub query: Query,
     /// The memory of one search for a time of impact: cleared before each.

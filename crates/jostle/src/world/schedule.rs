@@ -71,8 +71,12 @@ pub(super) fn run(
     for own in results.iter_mut() {
         own.found.clear();
         own.points.clear();
+        own.touched = 0;
         own.stats = WorkerStats::default();
         own.query.set_options(test.options);
+    }
+    if states.is_empty() {
+        return;
     }
     if let [only] = &mut results[..] {
         return answer_due(test, states, only);
