@@ -8,11 +8,13 @@
 //! - [`degenerate`] lists inputs that break careless algorithms.
 //! - [`golden`] plays the scenes whose hashes are in `testdata/pair_hashes.txt`.
 //! - [`hostile`] lists histories in which remembering the last step is of no use.
+//! - [`bodies`] makes pairs of shapes and histories of worlds from bytes, and checks them.
 //! - [`large`] compares worlds above every threshold of the library with a plain sweep.
 //! - [`suite`] runs all of it; a failure says in words what differed.
 
 #![forbid(unsafe_code)]
 
+pub mod bodies;
 pub mod degenerate;
 pub mod golden;
 pub mod history;

@@ -1,5 +1,6 @@
-//! `soak`: random histories against every algorithm for a given time. What a fuzzer does, without
-//! its feedback and without its toolchain; the same seed gives the same histories.
+//! `soak`: random histories against every algorithm, random pairs of shapes and random worlds, for
+//! a given time. What a fuzzer does, without its feedback and without its toolchain; the same seed
+//! gives the same cases.
 //!
 //! ```text
 //! cargo run --release -p jostle-testkit --bin soak -- --seconds 60 --seed 7
@@ -13,15 +14,31 @@ use std::time::{Duration, Instant};
 use jostle::{Algorithm, Workers};
 use jostle_scenes::Rng;
 use jostle_testkit::replay::{Op, Replay};
-use jostle_testkit::{history, suite};
+use jostle_testkit::{bodies, history, suite};
 
 /// A history: mostly short ones, many with a narrow choice of bytes, so that operations and
 /// coordinates repeat.
 fn history(rng: &mut Rng) -> Vec<Op> {
+    history::from_bytes(&bytes(rng))
+}
+
+fn bytes(rng: &mut Rng) -> Vec<u8> {
     let length = 1 << (5 + rng.below(7));
     let mask = [0xFF, 0x7F, 0x3F, 0xF3][rng.below(4)];
-    let bytes: Vec<u8> = (0..length).map(|_| rng.next_u64() as u8 & mask).collect();
-    history::from_bytes(&bytes)
+    (0..length).map(|_| rng.next_u64() as u8 & mask).collect()
+}
+
+/// Pairs of shapes for each history of boxes and each world.
+const PAIRS: u64 = 64;
+
+/// Some pairs of shapes and a world.
+fn check_bodies(rng: &mut Rng) -> Result<(), String> {
+    for _ in 0..PAIRS {
+        let bytes = bytes(rng);
+        bodies::check_pair(&bytes).map_err(|failure| format!("{failure}\npair {bytes:?}"))?;
+    }
+    let bytes = bytes(rng);
+    bodies::check_world(&bytes).map_err(|failure| format!("{failure}\nworld {bytes:?}"))
 }
 
 fn main() -> ExitCode {
@@ -45,12 +62,18 @@ fn main() -> ExitCode {
             }
             hits = (hits.0 + replay.hits.0, hits.1 + replay.hits.1);
         }
+        if let Err(failure) = check_bodies(&mut Rng::new(!seed.wrapping_add(histories << 32))) {
+            eprintln!("bodies {histories} of seed {seed}: {failure}");
+            return ExitCode::FAILURE;
+        }
         histories += 1;
         operations += ops.len();
     }
     let share = 100.0 * hits.0 as f64 / f64::max(hits.1 as f64, 1.0);
     println!(
-        "{histories} histories, {operations} operations, {share:.1} % of pairs overlap: all agree"
+        "{histories} histories, {operations} operations, {share:.1} % of pairs overlap, {} pairs \
+         of shapes, {histories} worlds: all agree",
+        PAIRS * histories
     );
     ExitCode::SUCCESS
 }
