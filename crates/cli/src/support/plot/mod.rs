@@ -275,7 +275,7 @@ fn draw_series(lines: &Lines, index: usize, chart: &mut Plane<'_, '_>) -> Result
     if lines.series[index].reference {
         return Ok(());
     }
-    let size = if points.len() > CROWDED { 2 } else { MARK };
+    let size = if lines.series[index].points.len() > CROWDED { 2 } else { MARK };
     for point in points {
         let at = EmptyElement::at(point);
         let mark = mark(lines.group(index), (0, 0), size, style.color);
