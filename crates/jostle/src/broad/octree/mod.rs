@@ -148,12 +148,12 @@ impl BroadPhase for Octree {
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.clock.start();
         self.tests = 0;
-        let continues = self.follower.begin(boxes);
-        if continues && boxes.changes().is_empty() {
+        if !self.follower.begin(boxes) {
+            self.rebuild(boxes);
+        } else if boxes.changes().is_empty() {
             self.follower.done(boxes);
             return Ok(Report::Delta);
-        }
-        if !continues || !self.tree.fits(boxes.len()) || !self.follow(boxes) {
+        } else if !self.tree.fits(boxes.len()) || !self.follow(boxes) {
             self.rebuild(boxes);
         }
         self.clock.end("move");
