@@ -158,7 +158,7 @@ documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no
 # Packs the crates for users; `cargo package` without --no-verify compiles each package as well.
 packages() {
   cargo package --locked --offline --no-verify --allow-dirty --quiet \
-    -p jostle -p jostle-scenes -p jostle-gpu -p jostle-cli
+    -p jostle -p jostle-scenes -p jostle-gpu -p jostle-mpi -p jostle-cli
 }
 demo() { cargo run --locked --release --quiet; }
 
