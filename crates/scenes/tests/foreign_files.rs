@@ -169,7 +169,7 @@ fn a_stream_is_told_by_its_first_bytes() {
         (b"\x28\xb5\x2f\xfd\x00\x00".to_vec(), "zstd -dc"),
         (archive, "from a pipe"),
         ([array.clone(), array].concat(), "more than its header asks for"),
-        (b"\x93NUMPY".to_vec(), "\\x93NUMPY"),
+        (b"\x93NUMPY".to_vec(), "the header is cut off"),
         (vec![0; 100_000], "longer than"),
     ] {
         let message = read_stream(bytes).unwrap_err();
