@@ -207,23 +207,10 @@ impl Workers {
         scratch: &mut [S],
         task: impl Fn(usize, &mut T, &mut S) + Sync,
     ) {
-        assert_eq!(items.len().div_ceil(length), scratch.len(), "every run has its scratch");
-        let run = |index: usize, run: &mut [T], scratch: &mut S| {
+        self.for_each_chunk_with(items, length, scratch, |index, run, scratch| {
             let numbered = run.iter_mut().enumerate();
             numbered.for_each(|(place, item)| task(index * length + place, item, scratch));
-        };
-        #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (&self.pool, scratch.len() > 1) {
-            use rayon::prelude::*;
-            let each = || {
-                let runs = items.par_chunks_mut(length).zip(scratch.par_iter_mut());
-                let runs = runs.enumerate().with_max_len(1);
-                runs.for_each(|(index, (items, scratch))| run(index, items, scratch));
-            };
-            return pool.install(each);
-        }
-        let runs = items.chunks_mut(length).zip(scratch).enumerate();
-        runs.for_each(|(index, (items, scratch))| run(index, items, scratch));
+        });
     }
 
     /// Runs both, at the same time if there is a thread to spare.

@@ -1,6 +1,7 @@
 //! Corners of the narrow phase: shapes without length or area, ties, needles, and pairs at the
-//! limits of tolerances. The answers are held against formulas and searches of this file, which
-//! share no code with the library.
+//! limits of tolerances. Answers are held against formulas and searches of this file, which share
+//! no code with the library, or where there are none (rigid motions, sampling in time, questions at
+//! the limit) against each other.
 
 use glam::{DQuat, DVec3};
 use jostle::narrow::{
@@ -34,6 +35,18 @@ fn corners(half: DVec3) -> Vec<DVec3> {
             half * DVec3::new(side(0), side(1), side(2))
         })
         .collect()
+}
+
+/// One shape of each of six kinds; the hull is a plate of this half thickness.
+fn kinds_of_shapes(plate: f64) -> Vec<Shape> {
+    vec![
+        Shape::ellipsoid(DVec3::new(1.0, 0.4, 0.7)).expect("an ellipsoid"),
+        Shape::cone(0.8, 0.6).expect("a cone"),
+        Shape::cylinder(0.5, 1.0).expect("a cylinder"),
+        cuboid(0.5, 0.7, 0.9),
+        capsule(0.3, 0.8),
+        Shape::hull(&corners(DVec3::new(0.9, plate, 0.6))).expect("a plate"),
+    ]
 }
 
 /// How far a point is outside a shape, in the shape's own space: formulas, no searches.
@@ -268,15 +281,8 @@ proptest! {
         toward in prop::array::uniform3(-1.0..1.0f64), share in -1.5..1.5f64,
         fine in -14.0..-9.0f64,
     ) {
-        let shapes = [
-            Shape::ellipsoid(DVec3::new(1.0, 0.4, 0.7)).expect("an ellipsoid"),
-            Shape::cone(0.8, 0.6).expect("a cone"),
-            Shape::cylinder(0.5, 1.0).expect("a cylinder"),
-            cuboid(0.5, 0.7, 0.9),
-            capsule(0.3, 0.8),
-            Shape::hull(&corners(DVec3::new(0.9, 0.3, 0.6))).expect("a hull"),
-            Shape::triangle([DVec3::X, DVec3::Y, DVec3::Z]).expect("a triangle"),
-        ];
+        let mut shapes = kinds_of_shapes(0.3);
+        shapes.push(Shape::triangle([DVec3::X, DVec3::Y, DVec3::Z]).expect("a triangle"));
         let (a, b) = (&shapes[kinds[0]], &shapes[kinds[1]]);
         let size = a.bounding_radius() + b.bounding_radius();
         let far = DVec3::from(toward).normalize_or(DVec3::X) * 3.0 * size;
@@ -302,14 +308,7 @@ proptest! {
         place in prop::array::uniform3(-1.2..1.2f64), whole in prop::array::uniform3(-3.0..3.0f64),
         shift in prop::array::uniform3(-100.0..100.0f64),
     ) {
-        let shapes = [
-            Shape::ellipsoid(DVec3::new(1.0, 0.4, 0.7)).expect("an ellipsoid"),
-            Shape::cone(0.8, 0.6).expect("a cone"),
-            Shape::cylinder(0.5, 1.0).expect("a cylinder"),
-            cuboid(0.5, 0.7, 0.9),
-            capsule(0.3, 0.8),
-            Shape::hull(&corners(DVec3::new(0.9, 1e-6, 0.6))).expect("a plate"),
-        ];
+        let shapes = kinds_of_shapes(1e-6);
         let (a, b) = (&shapes[kinds[0]], &shapes[kinds[1]]);
         let size = a.bounding_radius() + b.bounding_radius();
         let pose = turned(turn.into(), place.into());

@@ -13,35 +13,24 @@ use jostle::shape::{Pose, Shape};
 use jostle::world::{BodyPair, Detail};
 use jostle::{Algorithm, Body, BodyId, Filter, Workers, World};
 
+use crate::bytes::Bytes;
+
 /// Sizes that careless code gets wrong, among ordinary ones.
 const SIZES: [f64; 16] =
     [0.0, 1e-13, 1e-9, 1e-4, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0, 1.0, 1.25, 1.5, 2.0, 5.0, 100.0];
 
-/// Bytes read one after the other; zeros when they run out.
-struct Bytes<'a>(&'a [u8]);
-
 impl Bytes<'_> {
-    fn next(&mut self) -> Option<u8> {
-        let (&first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(first)
-    }
-
-    fn byte(&mut self) -> u8 {
-        self.next().unwrap_or(0)
-    }
-
     fn size(&mut self) -> f64 {
         SIZES[usize::from(self.byte() % 16)]
     }
 
     /// From -4 to 4, often whole: touching shapes and equal faces are common.
-    fn small(&mut self) -> f64 {
+    fn offset(&mut self) -> f64 {
         f64::from(self.byte() as i8 / 4) / 8.0
     }
 
     fn vector(&mut self) -> DVec3 {
-        DVec3::new(self.small(), self.small(), self.small())
+        DVec3::new(self.offset(), self.offset(), self.offset())
     }
 
     fn pose(&mut self) -> Pose {
@@ -84,7 +73,7 @@ impl Bytes<'_> {
             1 => {
                 let normal = self.vector();
                 let normal = if normal == DVec3::ZERO { DVec3::Y } else { normal };
-                Shape::half_space(normal, self.small()).expect("a legal half-space")
+                Shape::half_space(normal, self.offset()).expect("a legal half-space")
             }
             _ => self.convex(),
         }

@@ -4,6 +4,7 @@
 use jostle::{Aabb, Filter};
 use proptest::prelude::*;
 
+use crate::bytes::Bytes;
 use crate::replay::Op;
 
 /// Bounds that careless code gets wrong.
@@ -160,20 +161,7 @@ pub fn from_bytes(bytes: &[u8]) -> Vec<Op> {
     ops
 }
 
-/// Bytes read one after the other; zeros when they run out.
-struct Bytes<'a>(&'a [u8]);
-
 impl Bytes<'_> {
-    fn next(&mut self) -> Option<u8> {
-        let (&first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(first)
-    }
-
-    fn byte(&mut self) -> u8 {
-        self.next().unwrap_or(0)
-    }
-
     fn place(&mut self) -> usize {
         usize::from(self.byte())
     }

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bodies;
+mod bytes;
 pub mod degenerate;
 pub mod golden;
 pub mod history;

@@ -1,0 +1,55 @@
+//! Every scene with shapes in its boxes: balanced events, the same bytes on all threads.
+
+use super::*;
+
+/// Runs a scene on all worlds. Gives the number of touches and of pairs of boxes, over all steps.
+fn run_scene(name: &str, params: &[(&str, f64)]) -> (usize, usize) {
+    let mut scene = Scene::new(name, BODIES, 5, params).unwrap();
+    let mut worlds = worlds();
+    let mut ids: Vec<Option<BodyId>> = vec![None; BODIES];
+    let (mut ledger, mut touches, mut pairs) = (Ledger::default(), 0, 0);
+    for frame in 0..STEPS {
+        for slot in 0..BODIES {
+            follow_slot(&mut worlds, &scene, slot, frame, &mut ids[slot]);
+        }
+        for world in &mut worlds {
+            world.step().unwrap();
+        }
+        let first = bits(&worlds[0]);
+        for (number, world) in worlds.iter().enumerate() {
+            assert!(bits(world) == first, "{name}, step {frame}: world {number} differs");
+        }
+        ledger.follow(worlds[0].last_step());
+        let told: Vec<BodyPair> = ledger.touching.iter().copied().collect();
+        if frame % ORACLE == 0 || frame + 1 == STEPS {
+            let expected = BTreeSet::from_iter(all_pairs(&worlds[0]).0);
+            let differing = ledger.touching.symmetric_difference(&expected).next();
+            let told = differing.map(|pair| tell(&worlds[0], *pair));
+            assert!(told.is_none(), "{name}, step {frame}: {told:?}");
+        }
+        touches += told.len();
+        pairs += worlds[0].stats().pairs;
+        scene.advance();
+    }
+    let left: Vec<BodyId> = ids.into_iter().flatten().collect();
+    worlds[0].remove_all(&left).unwrap();
+    ledger.follow(worlds[0].step().unwrap());
+    assert!(ledger.touching.is_empty() && worlds[0].is_empty());
+    (touches, pairs)
+}
+
+#[test]
+fn every_scene_runs_with_balanced_events_and_the_same_bytes_on_all_threads() {
+    let (mut touches, mut pairs) = (0, 0);
+    for info in Scene::list() {
+        let (found, of) = run_scene(info.name, &[]);
+        // Still bodies do not meet each other; everywhere else something touches in most steps.
+        let expected = if info.name == "still" { 0 } else { STEPS };
+        assert!(found as u64 >= expected, "{}: only {found} touches in all steps", info.name);
+        touches += found;
+        pairs += of;
+    }
+    let share = touches as f64 / pairs as f64;
+    // Most pairs of boxes are those of the longest ones, whose shapes lean away from each other.
+    assert!((0.1..0.9).contains(&share), "the share of box pairs that touch: {share:.3}");
+}
