@@ -1,0 +1,333 @@
+//! Builds a [`MeshTree`]: surface area heuristic over bins, in eights.
+//!
+//! A node is split along the longest side of its centres, at the bin boundary of least cost
+//! (Wald, *On fast construction of SAH-based bounding volume hierarchies*), then moved to the next
+//! multiple of eight triangles, or of 64 and so on for larger nodes. So every leaf but the last is
+//! full, which keeps the tree at half the memory of free splits; the split moves by at most a
+//! sixteenth of the node. Eight children come from splitting the child of largest surface again and
+//! again.
+//!
+//! Large nodes hand their children to other threads, small subtrees are built by one thread in an
+//! array of their own, and all are put together in a fixed order: the tree does not depend on the
+//! number of threads. Ties are broken by the number of the triangle.
+
+use std::ops::Range;
+
+use super::tree::{Bounds, Frame, MeshTree, triangle_box};
+use crate::aabb::Aabb;
+use crate::par::Workers;
+use crate::simd;
+use crate::simd::node8::{Node8, WIDTH};
+use glam::DVec3;
+
+/// Boundaries that a split chooses from, and one.
+const BINS: usize = 16;
+
+/// Triangles of a subtree that one thread builds.
+const SMALL: usize = 1 << 12;
+
+/// Triangles whose boxes one task computes.
+const ITEMS_PER_TASK: usize = 1 << 12;
+
+/// A triangle while the tree is built.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+struct Item {
+    aabb: Aabb,
+    triangle: u32,
+}
+
+impl Item {
+    /// Twice the centre on an axis.
+    #[inline(always)]
+    fn center(&self, axis: usize) -> f32 {
+        self.aabb.min[axis] + self.aabb.max[axis]
+    }
+}
+
+/// A part of the tree: its first node is the root, links of nodes count from the second.
+#[derive(Default)]
+struct Part {
+    root: Option<(Node8, u32)>,
+    nodes: Vec<Node8>,
+    links: Vec<u32>,
+}
+
+/// The tree over triangles in a frame. There is at least one triangle.
+pub(super) fn build(
+    frame: Frame,
+    vertices: &[DVec3],
+    triangles: &[[u32; 3]],
+    workers: &Workers,
+) -> MeshTree {
+    let blank = Item { aabb: Aabb::default(), triangle: 0 };
+    let mut items = vec![blank; triangles.len()];
+    workers.for_each_chunk(&mut items, ITEMS_PER_TASK, |task, items| {
+        for (place, item) in items.iter_mut().enumerate() {
+            let triangle = task * ITEMS_PER_TASK + place;
+            let corners = triangles[triangle].map(|vertex| vertices[vertex as usize]);
+            *item = Item { aabb: triangle_box(&frame, &corners), triangle: triangle as u32 };
+        }
+    });
+    let part = large(&mut items, 0, workers);
+    let (root, link) = part.root.expect("a part has a root");
+    let mut nodes = Vec::with_capacity(part.nodes.len() + 1);
+    let mut links = Vec::with_capacity(part.nodes.len() + 1);
+    nodes.push(root);
+    nodes.extend(part.nodes);
+    // Links of a part count from behind its root.
+    links.push(MeshTree::moved(link, 1));
+    links.extend(part.links.iter().map(|&link| MeshTree::moved(link, 1)));
+    let order = items.iter().map(|item| item.triangle).collect();
+    MeshTree::new(frame, nodes, links, order)
+}
+
+/// Builds a part whose children may be built by other threads. `first` is the place of the items
+/// in the order.
+fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
+    if items.len() <= SMALL {
+        return small(items, first);
+    }
+    let ranges = split_in_eight(items, workers);
+    let mut tasks: Vec<(Part, &mut [Item], usize)> = Vec::with_capacity(WIDTH);
+    let mut rest = items;
+    for range in &ranges {
+        let (own, later) = rest.split_at_mut(range.len());
+        tasks.push((Part::default(), own, first + range.start));
+        rest = later;
+    }
+    workers.for_each(&mut tasks, |_, (part, items, first)| {
+        *part = large(items, *first, workers);
+    });
+    let mut whole = Part::default();
+    let mut root = Node8::EMPTY;
+    let total: usize = tasks.iter().map(|(part, ..)| part.nodes.len()).sum();
+    whole.nodes.reserve(total + tasks.len());
+    whole.links.reserve(total + tasks.len());
+    let mut begin = tasks.len();
+    for (lane, (part, ..)) in tasks.iter().enumerate() {
+        let (node, link) = part.root.expect("a part has a root");
+        root.set(lane, &simd::run(Bounds(&node)));
+        whole.nodes.push(node);
+        whole.links.push(MeshTree::moved(link, begin));
+        begin += part.nodes.len();
+    }
+    let mut begin = tasks.len();
+    for (part, ..) in &tasks {
+        whole.nodes.extend_from_slice(&part.nodes);
+        whole.links.extend(part.links.iter().map(|&link| MeshTree::moved(link, begin)));
+        begin += part.nodes.len();
+    }
+    whole.root = Some((root, MeshTree::to_nodes(0)));
+    whole
+}
+
+/// Builds a part on this thread.
+fn small(items: &mut [Item], first: usize) -> Part {
+    let mut part = Part::default();
+    part.nodes.reserve(items.len() / 6 + 2);
+    part.links.reserve(items.len() / 6 + 2);
+    let root = node_of(items, first, &mut part);
+    part.root = Some(root);
+    part
+}
+
+/// The node over items; its descendants are appended to the part.
+fn node_of(items: &mut [Item], first: usize, part: &mut Part) -> (Node8, u32) {
+    let mut node = Node8::EMPTY;
+    if items.len() <= WIDTH {
+        for (lane, item) in items.iter().enumerate() {
+            node.set(lane, &item.aabb);
+        }
+        return (node, MeshTree::to_triangles(first));
+    }
+    let ranges = split_in_eight(items, &Workers::one());
+    let begin = part.nodes.len();
+    part.nodes.resize(begin + ranges.len(), Node8::EMPTY);
+    part.links.resize(begin + ranges.len(), 0);
+    for (lane, range) in ranges.into_iter().enumerate() {
+        let start = first + range.start;
+        let (child, link) = node_of(&mut items[range], start, part);
+        node.set(lane, &simd::run(Bounds(&child)));
+        part.nodes[begin + lane] = child;
+        part.links[begin + lane] = link;
+    }
+    (node, MeshTree::to_nodes(begin))
+}
+
+/// What a split needs to know of a range.
+struct Spread {
+    range: Range<usize>,
+    /// Bounds of the boxes and of twice their centres.
+    bounds: Aabb,
+    centers: Aabb,
+}
+
+/// Reorders items into up to eight ranges, more than eight items into at least two.
+fn split_in_eight(items: &mut [Item], workers: &Workers) -> Vec<Range<usize>> {
+    let mut parts = Vec::with_capacity(WIDTH);
+    parts.push(spread(items, 0..items.len(), workers));
+    while parts.len() < WIDTH {
+        let weight = |part: &Spread| (surface(&part.bounds), part.range.len());
+        let widest =
+            (0..parts.len()).filter(|&index| parts[index].range.len() > WIDTH).max_by(|&a, &b| {
+                let ((x, n), (y, m)) = (weight(&parts[a]), weight(&parts[b]));
+                x.total_cmp(&y).then(n.cmp(&m)).then(b.cmp(&a))
+            });
+        let Some(widest) = widest else { break };
+        let middle = split(items, &parts[widest], workers);
+        let Range { start, end } = parts[widest].range;
+        parts[widest] = spread(items, start..middle, workers);
+        parts.insert(widest + 1, spread(items, middle..end, workers));
+    }
+    parts.into_iter().map(|part| part.range).collect()
+}
+
+#[inline]
+fn surface(aabb: &Aabb) -> f32 {
+    let [x, y, z] = aabb.size();
+    x * y + y * z + z * x
+}
+
+/// The neutral element of the union.
+const NOTHING: Aabb = Aabb { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
+
+/// Union without branches; neither side is NaN.
+#[inline(always)]
+fn join(one: &Aabb, other: &Aabb) -> Aabb {
+    let least = |a: f32, b: f32| if a < b { a } else { b };
+    let largest = |a: f32, b: f32| if a > b { a } else { b };
+    Aabb {
+        min: std::array::from_fn(|k| least(one.min[k], other.min[k])),
+        max: std::array::from_fn(|k| largest(one.max[k], other.max[k])),
+    }
+}
+
+/// Items from which on a pass is shared among threads.
+const SHARED: usize = 1 << 15;
+
+/// Runs a pass over items, by several threads for many; unions come out the same either way.
+fn pass<R: Clone + Send>(
+    items: &mut [Item],
+    workers: &Workers,
+    empty: R,
+    each: impl Fn(&[Item], &mut R) + Sync,
+    merge: impl Fn(&mut R, &R),
+) -> R {
+    if workers.count() == 1 || items.len() < SHARED {
+        let mut result = empty;
+        each(items, &mut result);
+        return result;
+    }
+    let tasks = 4 * workers.count();
+    let length = items.len().div_ceil(tasks);
+    let mut results = vec![empty.clone(); items.len().div_ceil(length)];
+    workers
+        .for_each_chunk_with(items, length, &mut results, |_, items, result| each(items, result));
+    let mut whole = empty;
+    results.iter().for_each(|result| merge(&mut whole, result));
+    whole
+}
+
+fn spread(items: &mut [Item], range: Range<usize>, workers: &Workers) -> Spread {
+    let (bounds, centers) = pass(
+        &mut items[range.clone()],
+        workers,
+        (NOTHING, NOTHING),
+        |items, (bounds, centers)| {
+            for item in items {
+                *bounds = join(bounds, &item.aabb);
+                let at = std::array::from_fn(|k| item.center(k));
+                *centers = join(centers, &Aabb { min: at, max: at });
+            }
+        },
+        |whole, part| *whole = (join(&whole.0, &part.0), join(&whole.1, &part.1)),
+    );
+    Spread { range, bounds, centers }
+}
+
+/// Splits a range and says where.
+fn split(items: &mut [Item], part: &Spread, workers: &Workers) -> usize {
+    let Range { start, end } = part.range;
+    let count = end - start;
+    let size = part.centers.size();
+    let axis = if size[0] >= size[1] && size[0] >= size[2] {
+        0
+    } else if size[1] >= size[2] {
+        1
+    } else {
+        2
+    };
+    let items = &mut items[start..end];
+    let wanted =
+        if size[axis] > 0.0 { cheapest(items, &part.centers, axis, workers) } else { count / 2 };
+    let place = in_eights(wanted, count);
+    items.select_nth_unstable_by(place, |a, b| {
+        a.center(axis).total_cmp(&b.center(axis)).then(a.triangle.cmp(&b.triangle))
+    });
+    start + place
+}
+
+/// The next multiple of eight, or of a power of eight up to an eighth of the whole, that leaves
+/// something on both sides.
+fn in_eights(wanted: usize, count: usize) -> usize {
+    let mut grain = WIDTH;
+    while grain * WIDTH * WIDTH <= count {
+        grain *= WIDTH;
+    }
+    let last = (count - 1) / grain * grain;
+    ((wanted + grain / 2) / grain * grain).clamp(grain.min(last), last)
+}
+
+#[derive(Clone, Copy)]
+struct Bin {
+    bounds: Aabb,
+    count: usize,
+}
+
+/// How many items lie before the bin boundary of least cost.
+fn cheapest(items: &mut [Item], centers: &Aabb, axis: usize, workers: &Workers) -> usize {
+    let count = items.len();
+    let low = centers.min[axis];
+    let per_length = (BINS as f32 * (1.0 - 1e-6)) / (centers.max[axis] - low);
+    let per_length = if per_length.is_finite() { per_length } else { 0.0 };
+    let bins = pass(
+        items,
+        workers,
+        [Bin { bounds: NOTHING, count: 0 }; BINS],
+        |items, bins| {
+            for item in items {
+                let bin = ((item.center(axis) - low) * per_length) as usize;
+                let bin = &mut bins[bin.min(BINS - 1)];
+                bin.bounds = join(&bin.bounds, &item.aabb);
+                bin.count += 1;
+            }
+        },
+        |whole, part| {
+            for (bin, other) in whole.iter_mut().zip(part) {
+                bin.bounds = join(&bin.bounds, &other.bounds);
+                bin.count += other.count;
+            }
+        },
+    );
+    let mut after = [0.0f32; BINS];
+    let (mut bounds, mut right) = (NOTHING, 0);
+    for k in (1..BINS).rev() {
+        bounds = join(&bounds, &bins[k].bounds);
+        right += bins[k].count;
+        after[k] = if right == 0 { 0.0 } else { surface(&bounds) * right as f32 };
+    }
+    let (mut bounds, mut left, mut best) = (NOTHING, 0, (f32::INFINITY, count / 2));
+    for k in 1..BINS {
+        bounds = join(&bounds, &bins[k - 1].bounds);
+        left += bins[k - 1].count;
+        if left == 0 || left == count {
+            continue;
+        }
+        let cost = surface(&bounds) * left as f32 + after[k];
+        if cost < best.0 {
+            best = (cost, left);
+        }
+    }
+    best.1
+}

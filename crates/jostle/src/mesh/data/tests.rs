@@ -1,0 +1,139 @@
+use super::*;
+use crate::simd::node8::WIDTH;
+
+/// A bumpy grid of `n` by `n` squares.
+fn grid(n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let height = |x: u32, y: u32| f64::from((x * 7 + y * 13) % 5) * 0.1;
+    let at = |k: u32| (k / (n + 1), k % (n + 1));
+    let vertices = (0..(n + 1) * (n + 1))
+        .map(|k| DVec3::new(f64::from(at(k).0), f64::from(at(k).1), height(at(k).0, at(k).1)))
+        .collect();
+    let squares = (0..n * n).map(|k| (k / n) * (n + 1) + k % n);
+    let triangles =
+        squares.flat_map(|k| [[k, k + n + 1, k + 1], [k + 1, k + n + 1, k + n + 2]]).collect();
+    (vertices, triangles)
+}
+
+/// Every triangle is in one lane, every lane holds what is below it.
+fn validate(mesh: &Mesh) {
+    let tree = mesh.tree();
+    let mut seen = vec![false; mesh.triangles().len()];
+    for node in 0..tree.nodes.len() {
+        for lane in 0..WIDTH {
+            let aabb = tree.nodes[node].get(lane);
+            if aabb.min[0].is_nan() {
+                continue;
+            }
+            match tree.link(node as u32) {
+                Link::Nodes(first) => {
+                    assert!(first as usize > node, "children come after their parent");
+                    let child = &tree.nodes[first as usize + lane];
+                    for below in 0..WIDTH {
+                        let inner = child.get(below);
+                        assert!(inner.min[0].is_nan() || aabb.contains(&inner));
+                    }
+                }
+                Link::Triangles(first) => {
+                    let triangle = tree.triangle(first + lane as u32);
+                    assert!(!std::mem::replace(&mut seen[triangle as usize], true));
+                    for corner in mesh.corners(triangle) {
+                        let at = tree.frame.enter(corner).to_array();
+                        for k in 0..3 {
+                            let inside = f64::from(aabb.min[k])..=f64::from(aabb.max[k]);
+                            assert!(inside.contains(&at[k]));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen.iter().all(|seen| *seen));
+}
+
+#[test]
+fn trees_of_all_sizes_hold_every_triangle_whatever_the_threads() {
+    for n in [1, 2, 3, 5, 17, 70, 140] {
+        let (vertices, triangles) = grid(n);
+        let mesh = Mesh::new(vertices.clone(), triangles.clone()).unwrap();
+        validate(&mesh);
+        for count in [2, 3, 8] {
+            let workers = Workers::new(count).unwrap();
+            let other = Mesh::with_workers(vertices.clone(), triangles.clone(), &workers).unwrap();
+            assert_eq!(mesh.tree.order, other.tree.order);
+            let bits = |mesh: &Mesh| format!("{:?}", mesh.tree.nodes);
+            assert_eq!(bits(&mesh), bits(&other), "{n} squares, {count} threads");
+        }
+        if n >= 70 {
+            let each = mesh.bytes() as f64 / mesh.triangles().len() as f64;
+            assert!(each <= 64.0, "{each} bytes a triangle");
+        }
+    }
+}
+
+#[test]
+fn a_million_triangles_in_one_point_are_built() {
+    let mesh = Mesh::new(vec![DVec3::ONE; 3], vec![[0, 1, 2]; 1_000_000]).unwrap();
+    let report = mesh.report();
+    assert_eq!(report.degenerate_triangles, 1_000_000);
+    assert_eq!(report.duplicate_triangles, 999_999);
+    assert_eq!(report.duplicate_vertices, 2);
+    assert_eq!((report.area, report.parts), (0.0, 1));
+}
+
+#[test]
+fn a_mesh_that_deforms_is_fitted_and_one_that_is_torn_is_rebuilt() {
+    let (mut vertices, triangles) = grid(40);
+    let mut mesh = Mesh::new(vertices.clone(), triangles).unwrap();
+    for (k, vertex) in vertices.iter_mut().enumerate() {
+        vertex.z += 0.01 * f64::from(k as u32 % 11);
+    }
+    let workers = Workers::new(2).unwrap();
+    assert_eq!(mesh.set_vertices(&vertices, &workers), Ok(Refit::Fitted));
+    validate(&mesh);
+    let count = vertices.len();
+    let torn: Vec<DVec3> = (0..count).map(|k| vertices[k * 677 % count]).collect();
+    assert_eq!(mesh.set_vertices(&torn, &workers), Ok(Refit::Rebuilt));
+    validate(&mesh);
+    let far: Vec<DVec3> = torn.iter().map(|at| *at * 1e20 + 1e25).collect();
+    assert_eq!(mesh.set_vertices(&far, &workers), Ok(Refit::Rebuilt));
+    validate(&mesh);
+    let error = mesh.set_vertices(&far[1..], &workers).unwrap_err();
+    assert!(error.to_string().contains("give one for each"), "{error}");
+    let mut bad = far.clone();
+    bad[7].y = f64::NAN;
+    assert!(mesh.set_vertices(&bad, &workers).unwrap_err().to_string().contains("vertex 7: y"));
+    assert_eq!(mesh.vertices(), far);
+}
+
+#[test]
+fn the_report_counts_what_is_wrong() {
+    let (vertices, triangles) = grid(3);
+    let report = Mesh::new(vertices.clone(), triangles.clone()).unwrap().report();
+    assert_eq!((report.border_edges, report.flipped_edges, report.parts), (12, 0, 1));
+    let mut flipped = triangles.clone();
+    flipped[4].swap(0, 1);
+    flipped.push(flipped[0]);
+    let report = Mesh::new(vertices, flipped).unwrap().report();
+    // A triangle in the middle has three neighbours; the copy makes one edge crowded.
+    assert_eq!(report.duplicate_triangles, 1);
+    assert!(report.flipped_edges >= 3 && report.crowded_edges == 1 && !report.is_oriented());
+}
+
+#[test]
+fn bad_meshes_are_refused_by_name() {
+    let at = |x: f64| DVec3::new(x, 0.0, 0.0);
+    assert_eq!(Mesh::new(vec![at(0.0)], vec![]).unwrap_err(), MeshError::Empty);
+    let nan = Mesh::new(vec![at(0.0), at(f64::NAN)], vec![[0, 1, 0]]).unwrap_err();
+    assert!(nan.to_string().starts_with("vertex 1: x = NaN"), "{nan}");
+    let index = Mesh::new(vec![at(0.0)], vec![[0, 0, 0], [0, 9, 0]]).unwrap_err();
+    assert_eq!(index.to_string(), "triangle 1 names vertex 9; there are 1");
+}
+
+#[test]
+fn extreme_scales_are_searched_alike() {
+    for scale in [1e-60, 1e-30, 1.0, 1e30, 1e59] {
+        let (vertices, triangles) = grid(8);
+        let scaled = vertices.iter().map(|at| *at * scale / 10.0).collect();
+        validate(&Mesh::new(scaled, triangles).unwrap());
+    }
+}

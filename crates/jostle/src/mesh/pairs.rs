@@ -1,0 +1,217 @@
+//! [`MeshPair`]: which triangles of two meshes touch.
+//!
+//! Both trees are descended at once. The eight boxes of a node are carried into the frame of the
+//! other mesh and tested there and at home: six axes in all, at some five instructions a pair of
+//! boxes. A leaf against an inner node waits until the other side is a leaf too. What is left are
+//! pairs of triangles whose boxes overlap in both frames, and those are decided exactly.
+
+use std::fmt;
+use std::ops::ControlFlow;
+
+use super::between::Between;
+use super::data::{Fill, Link, Mesh};
+use super::exact::triangles_touch;
+use crate::shape::Pose;
+use crate::simd::node_maps::NodeMaps;
+use crate::simd::node8::{NodeTests, WIDTH};
+use crate::simd::{self, Kernel, Simd};
+use glam::DVec3;
+
+/// Two meshes at their poses, to be asked about each other.
+///
+/// ```
+/// use jostle::mesh::{Mesh, MeshPair};
+/// use jostle::shape::Pose;
+///
+/// let corners = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]].map(Into::into).to_vec();
+/// let sheet = Mesh::new(corners, vec![[0, 1, 2]])?;
+/// let beside = Pose::at([4.0, 0.0, 0.0])?; // they share a corner
+/// let pair = MeshPair::new(&sheet, &Pose::IDENTITY, &sheet, &beside);
+/// assert!(pair.intersects());
+/// assert_eq!(pair.triangle_pairs(usize::MAX)?, [(0, 0)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct MeshPair<'a> {
+    pub(super) between: Between<'a>,
+}
+
+/// More pairs of triangles touch than the caller allowed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyTrianglePairs {
+    /// The limit that was given.
+    pub limit: usize,
+}
+
+impl fmt::Display for TooManyTrianglePairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "more than {} pairs of triangles touch; raise the limit", self.limit)
+    }
+}
+
+impl std::error::Error for TooManyTrianglePairs {}
+
+impl<'a> MeshPair<'a> {
+    /// Two meshes at their poses.
+    pub fn new(a: &'a Mesh, pose_a: &Pose, b: &'a Mesh, pose_b: &Pose) -> MeshPair<'a> {
+        MeshPair { between: Between::new(a, pose_a, b, pose_b) }
+    }
+
+    /// Returns true if the meshes touch. A solid touches what is inside it.
+    #[must_use]
+    pub fn intersects(&self) -> bool {
+        self.surfaces_touch() || self.holds()
+    }
+
+    /// Returns true if a triangle of one touches a triangle of the other.
+    pub(super) fn surfaces_touch(&self) -> bool {
+        let found = self.visit(|between, a, _, corners| {
+            if triangles_touch(&between.a.corners(a), corners) {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        found.is_break()
+    }
+
+    /// Returns true if one is a solid and a part of the other, whose surface does not touch it,
+    /// lies inside.
+    pub(super) fn holds(&self) -> bool {
+        let Between { a, b, .. } = self.between;
+        let mut inside = false;
+        if a.fill() == Fill::Solid {
+            let mut points = b.part_points().into_iter().map(|point| self.between.place(point));
+            inside |= points.any(|point| a.encloses(point));
+        }
+        if b.fill() == Fill::Solid && !inside {
+            // The other way round, in the frame of b.
+            let turned = self.between.turned();
+            inside |= a.part_points().into_iter().any(|point| b.encloses(turned(point)));
+        }
+        inside
+    }
+
+    /// All pairs of triangles that touch, the first mesh's first, in ascending order.
+    pub fn triangle_pairs(&self, limit: usize) -> Result<Vec<(u32, u32)>, TooManyTrianglePairs> {
+        self.touching(limit, |_, _| true)
+    }
+
+    /// The pairs that touch among those that are wanted.
+    pub(super) fn touching(
+        &self,
+        limit: usize,
+        wanted: impl Fn(u32, u32) -> bool,
+    ) -> Result<Vec<(u32, u32)>, TooManyTrianglePairs> {
+        let mut found = Vec::new();
+        let ended = self.visit(|between, a, b, corners| {
+            if wanted(a, b) && triangles_touch(&between.a.corners(a), corners) {
+                if found.len() == limit {
+                    return ControlFlow::Break(());
+                }
+                found.push((a, b));
+            }
+            ControlFlow::Continue(())
+        });
+        if ended.is_break() {
+            return Err(TooManyTrianglePairs { limit });
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Number of pairs of triangles whose boxes cannot be told apart: what the exact test sees.
+    pub fn candidate_count(&self) -> u64 {
+        let mut count = 0;
+        let _ = self.visit(|_, _, _, _| {
+            count += 1;
+            ControlFlow::Continue(())
+        });
+        count
+    }
+
+    /// Calls `visit` with pairs of triangles whose boxes overlap, and the corners of the second.
+    fn visit(
+        &self,
+        visit: impl FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        simd::run(Descent { between: &self.between, visit })
+    }
+}
+
+struct Descent<'a, F> {
+    between: &'a Between<'a>,
+    visit: F,
+}
+
+impl<F: FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>> Kernel for Descent<'_, F> {
+    type Output = ControlFlow<()>;
+
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) -> ControlFlow<()> {
+        let (tree_a, tree_b) = (self.between.a.tree(), self.between.b.tree());
+        let aligned = self.between.is_aligned();
+        let mut open: Vec<(u32, u32)> = Vec::with_capacity(512);
+        open.push((0, 0));
+        while let Some((at_a, at_b)) = open.pop() {
+            let (node_a, node_b) = (&tree_a.nodes[at_a as usize], &tree_b.nodes[at_b as usize]);
+            let b_in_a = simd.mapped(node_b, &self.between.to_a);
+            let mut hits = [0u32; WIDTH];
+            for lane in 0..WIDTH {
+                hits[lane] = simd.overlapping(node_a, &b_in_a.get(lane));
+            }
+            if !aligned {
+                let a_in_b = simd.mapped(node_a, &self.between.to_b);
+                for lane in 0..WIDTH {
+                    hits[lane] &= simd.overlapping(&a_in_b, &node_b.get(lane));
+                }
+            }
+            match (tree_a.link(at_a), tree_b.link(at_b)) {
+                (Link::Nodes(first_a), Link::Nodes(first_b)) => {
+                    for (lane, &mask) in (0..).zip(&hits) {
+                        each_bit(mask, |bit| open.push((first_a + bit, first_b + lane)));
+                    }
+                }
+                (Link::Triangles(_), Link::Nodes(first_b)) => {
+                    let hit = (0..).zip(&hits).filter(|(_, mask)| **mask != 0);
+                    open.extend(hit.map(|(lane, _)| (at_a, first_b + lane)));
+                }
+                (Link::Nodes(first_a), Link::Triangles(_)) => {
+                    let any = hits.iter().fold(0, |any, mask| any | mask);
+                    each_bit(any, |bit| open.push((first_a + bit, at_b)));
+                }
+                (Link::Triangles(first_a), Link::Triangles(first_b)) => {
+                    for (lane, &mask) in (0..).zip(&hits) {
+                        if mask != 0 {
+                            let b = tree_b.triangle(first_b + lane);
+                            self.meet(first_a, mask, b)?;
+                        }
+                    }
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl<F: FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>> Descent<'_, F> {
+    /// A triangle of b with those of a leaf that a mask names.
+    #[inline(never)]
+    fn meet(&mut self, first_a: u32, mut mask: u32, b: u32) -> ControlFlow<()> {
+        let corners = self.between.corners_b(b);
+        let tree_a = self.between.a.tree();
+        while mask != 0 {
+            let a = tree_a.triangle(first_a + mask.trailing_zeros());
+            (self.visit)(self.between, a, b, &corners)?;
+            mask &= mask - 1;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[inline(always)]
+pub(super) fn each_bit(mut mask: u32, mut visit: impl FnMut(u32)) {
+    while mask != 0 {
+        visit(mask.trailing_zeros());
+        mask &= mask - 1;
+    }
+}
