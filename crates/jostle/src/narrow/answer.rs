@@ -202,7 +202,7 @@ impl From<Contact> for Closest {
 
 impl Contact {
     /// Stands for no answer. A question without limit has one unless sizes are not numbers.
-    pub(super) const NONE: Contact = Contact {
+    pub(crate) const NONE: Contact = Contact {
         distance: f64::INFINITY,
         depth: 0.0,
         normal: DVec3::X,
@@ -233,6 +233,8 @@ pub struct ManifoldPoint {
     pub separation: f64,
     /// The same from frame to frame while the same features meet.
     pub id: u64,
+    /// The pieces of a and b that meet, by their places in a compound; 0 for what is no compound.
+    pub pieces: [u32; 2],
 }
 
 /// Up to four points, in ascending order of their numbers. Those of convex shapes share one normal.
@@ -318,7 +320,9 @@ impl Signed {
     /// Sets the second point, once the first one is final.
     #[inline(always)]
     pub(crate) fn with_other_point(mut self) -> Signed {
-        self.on_b = self.on_a + self.normal * self.signed;
+        // Two half-spaces may be infinitely deep, and infinity times zero is no number.
+        let along = if self.signed.is_finite() { self.signed } else { 0.0 };
+        self.on_b = self.on_a + self.normal * along;
         self
     }
 

@@ -31,8 +31,8 @@ const COAXIAL: f64 = 1e-9;
 const CORNERS: usize = 192;
 
 /// A corner of the chain: its distance from the axis and height along it, and its origin on a.
-#[derive(Clone, Copy)]
-struct Link {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
     point: DVec2,
     on_a: DVec3,
 }
@@ -45,10 +45,16 @@ struct Plane {
     off: f64,
 }
 
-/// The depth of cores on one axis; nothing for all others.
-pub(crate) fn run(cores: &mut Cores<'_>, size: f64, limits: &Limits) -> Option<Outcome> {
+/// The depth of cores on one axis; nothing for all others. `chain` is memory to be used again.
+pub(crate) fn run(
+    cores: &mut Cores<'_>,
+    size: f64,
+    limits: &Limits,
+    chain: &mut Vec<Link>,
+) -> Option<Outcome> {
     let plane = Plane::of(cores, size)?;
-    let mut chain = [DVec2::Y, DVec2::X, DVec2::NEG_Y].map(|d| plane.support(cores, d)).to_vec();
+    chain.clear();
+    chain.extend([DVec2::Y, DVec2::X, DVec2::NEG_Y].map(|d| plane.support(cores, d)));
     // The axis belongs to the area, at all heights between.
     (chain[0].point.x, chain[2].point.x) = (0.0, 0.0);
     let thin =
@@ -56,7 +62,7 @@ pub(crate) fn run(cores: &mut Cores<'_>, size: f64, limits: &Limits) -> Option<O
     if thin {
         return None;
     }
-    plane.grow(cores, &mut chain, limits)
+    plane.grow(cores, chain, limits)
 }
 
 impl Plane {

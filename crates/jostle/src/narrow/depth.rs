@@ -83,7 +83,12 @@ impl Ready<'_> {
         }
         let limits = self.epa_limits();
         let round = !polyhedral && request.options.method == Method::Auto;
-        let coaxial = round.then(|| coaxial::run(&mut self.cores, self.size, &limits)).flatten();
+        let coaxial = if round {
+            let chain = &mut memory.scratch.get_or_insert_default().chain;
+            coaxial::run(&mut self.cores, self.size, &limits, chain)
+        } else {
+            None
+        };
         let depth = coaxial.unwrap_or_else(|| self.grown_depth(simplex, &limits, memory));
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes(memory);

@@ -44,20 +44,86 @@ impl Query {
         reach: f64,
         cache: &mut PairCache,
     ) -> Option<Manifold> {
-        let contact = self.contact_within(a, b, reach, cache)?;
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        let reach = reach.max(0.0) + touch_tolerance(size_of(a.shape, b.shape));
-        let wholes = [*a, *b];
-        Gathering { contact: &contact, wholes, reach, query: self, out: &mut candidates }
-            .visit(a, b, 0);
-        if candidates.is_empty() {
-            candidates.push(single(&contact, 0));
-        }
-        let manifold = reduced(contact, &mut candidates);
+        let contact = self.gather(a, b, reach, cache, Points::OfPair, &mut candidates);
+        let manifold = contact.map(|contact| {
+            let mut points = [ManifoldPoint::default(); 4];
+            let len = candidates.len().min(4);
+            points[..len].copy_from_slice(&candidates[..len]);
+            Manifold { contact, points, len }
+        });
         self.candidates = candidates;
-        Some(manifold)
+        manifold
     }
+
+    /// Appends the manifolds of two shapes that are at most `reach` apart to a list, one after the
+    /// other, and returns the contact. Two pieces of compounds have one of up to four points for
+    /// each two that touch, in the order of [`ManifoldPoint::pieces`]; others have one.
+    ///
+    /// ```
+    /// use jostle::narrow::{PairCache, Placed, Query};
+    /// use jostle::shape::{Pose, Shape};
+    ///
+    /// let foot = Shape::cuboid([0.1, 0.5, 0.1].into())?;
+    /// let feet = [-1.0, 1.0].map(|x| Pose::at([x, 0.0, 0.0]).map(|pose| (foot.clone(), pose)));
+    /// let stool = Shape::compound(feet.into_iter().collect::<Result<_, _>>()?)?;
+    /// let floor = Shape::half_space([0.0, 1.0, 0.0].into(), 0.0)?;
+    /// let stool = Placed::new(&stool, Pose::at([0.0, 0.49, 0.0])?);
+    /// let floor = Placed::new(&floor, Pose::IDENTITY);
+    ///
+    /// let mut points = Vec::new();
+    /// Query::default().manifolds(&stool, &floor, 0.0, &mut PairCache::none(), &mut points);
+    /// let manifolds: Vec<_> = points.chunk_by(|p, q| p.pieces == q.pieces).collect();
+    /// assert_eq!(manifolds.len(), 2);
+    /// assert!(manifolds[1].len() == 4 && manifolds[1][0].pieces == [1, 0]);
+    /// # Ok::<(), jostle::Error>(())
+    /// ```
+    pub fn manifolds(
+        &mut self,
+        a: &Placed<'_>,
+        b: &Placed<'_>,
+        reach: f64,
+        cache: &mut PairCache,
+        points: &mut Vec<ManifoldPoint>,
+    ) -> Option<Contact> {
+        self.gather(a, b, reach, cache, Points::OfPieces, points)
+    }
+
+    /// Appends the points of a pair to a list.
+    pub(crate) fn gather(
+        &mut self,
+        a: &Placed<'_>,
+        b: &Placed<'_>,
+        reach: f64,
+        cache: &mut PairCache,
+        which: Points,
+        out: &mut Vec<ManifoldPoint>,
+    ) -> Option<Contact> {
+        let contact = self.contact_within(a, b, reach, cache)?;
+        let first = out.len();
+        let reach = reach.max(0.0) + touch_tolerance(size_of(a.shape, b.shape));
+        let (wholes, pieces) = ([*a, *b], [0; 2]);
+        let mut all =
+            Gathering { contact: &contact, wholes, pieces, reach, which, query: self, out };
+        all.visit(a, b, 0);
+        if out.len() == first {
+            out.push(single(&contact, 0, pieces));
+        }
+        if which == Points::OfPair {
+            reduce(contact.normal, out, first);
+        }
+        Some(contact)
+    }
+}
+
+/// Which points are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Points {
+    /// Up to four of the whole pair.
+    OfPair,
+    /// Up to four of each two pieces.
+    OfPieces,
 }
 
 /// The manifold of two shapes that are at most `reach` apart.
@@ -66,8 +132,9 @@ pub fn manifold(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Manifold> 
     Query::default().manifold(a, b, reach, &mut PairCache::none())
 }
 
-fn single(contact: &Contact, id: u64) -> ManifoldPoint {
+fn single(contact: &Contact, id: u64, pieces: [u32; 2]) -> ManifoldPoint {
     ManifoldPoint {
+        pieces,
         point_a: contact.point_a,
         point_b: contact.point_b,
         normal: contact.normal,
@@ -80,7 +147,10 @@ fn single(contact: &Contact, id: u64) -> ManifoldPoint {
 struct Gathering<'a> {
     contact: &'a Contact,
     wholes: [Placed<'a>; 2],
+    /// Where the pair that is visited stands in the compounds.
+    pieces: [u32; 2],
     reach: f64,
+    which: Points,
     query: &'a mut Query,
     out: &'a mut Vec<ManifoldPoint>,
 }
@@ -90,11 +160,13 @@ impl Gathering<'_> {
     fn visit(&mut self, a: &Placed<'_>, b: &Placed<'_>, salt: u64) {
         if let Shape::Compound(compound) = a.shape {
             for (index, piece) in (1u64..).zip(compound.pieces()) {
+                self.pieces[0] = index as u32 - 1;
                 let piece = Placed::new(&piece.shape, a.pose.compose(&piece.pose));
                 self.visit(&piece, b, mixed(salt, index));
             }
         } else if let Shape::Compound(compound) = b.shape {
             for (index, piece) in (1u64..).zip(compound.pieces()) {
+                self.pieces[1] = index as u32 - 1;
                 let piece = Placed::new(&piece.shape, b.pose.compose(&piece.pose));
                 self.visit(a, &piece, mixed(salt, index << 32));
             }
@@ -120,16 +192,20 @@ impl Gathering<'_> {
         // A ball has one point, and the same one whatever it rolls over.
         let ball = |placed: &Placed<'_>| matches!(placed.shape, Shape::Sphere { .. });
         if ball(a) || ball(b) {
-            self.out.push(single(&contact, mixed(salt, 0)));
+            self.out.push(single(&contact, mixed(salt, 0), self.pieces));
             return;
         }
         let mut scratch = self.query.scratch.take().unwrap_or_default();
         let before = self.out.len();
         let Facets { on_a, on_b, clip } = &mut scratch.facets;
-        let facing = Facing::new((a, b), &contact, &options, self.reach, (on_a, on_b));
+        let (reach, pieces) = (self.reach, self.pieces);
+        let facing = Facing::new((a, b), &contact, &options, reach, pieces, (on_a, on_b));
         facing.points(salt, clip, self.out);
         if self.out.len() == before {
-            self.out.push(single(&contact, mixed(salt, facing.first_id())));
+            self.out.push(single(&contact, mixed(salt, facing.first_id()), self.pieces));
+        }
+        if self.which == Points::OfPieces {
+            reduce(contact.normal, self.out, before);
         }
         self.query.scratch = Some(scratch);
     }
@@ -178,6 +254,7 @@ struct Facing<'a> {
     least: f64,
     /// The normal in the world.
     world_normal: DVec3,
+    pieces: [u32; 2],
 }
 
 impl<'a> Facing<'a> {
@@ -186,6 +263,7 @@ impl<'a> Facing<'a> {
         contact: &Contact,
         options: &Options,
         reach: f64,
+        pieces: [u32; 2],
         (on_a, on_b): (&'a mut Feature, &'a mut Feature),
     ) -> Facing<'a> {
         let b_in_a = relative(&a.pose, &b.pose);
@@ -211,6 +289,7 @@ impl<'a> Facing<'a> {
             reach,
             least: contact.signed_distance() - STRAY * size_of(a.shape, b.shape),
             world_normal: contact.normal,
+            pieces,
         }
     }
 
@@ -302,8 +381,8 @@ impl<'a> Facing<'a> {
             if self.flat {
                 (point_a.z, point_b.z) = (0.0, 0.0);
             }
-            let normal = self.world_normal;
-            out.push(ManifoldPoint { point_a, point_b, normal, separation, id });
+            let (normal, pieces) = (self.world_normal, self.pieces);
+            out.push(ManifoldPoint { point_a, point_b, normal, separation, id, pieces });
         }
     }
 }
@@ -313,36 +392,48 @@ fn point_id(corner: &Clipped, a_is_reference: bool) -> u64 {
     (own << 32 | cut).wrapping_mul(2) + u64::from(a_is_reference)
 }
 
-/// The deepest candidate, the one furthest from it, and the widest on both sides of their line.
-fn reduced(contact: Contact, candidates: &mut Vec<ManifoldPoint>) -> Manifold {
-    let order = |p: &ManifoldPoint, q: &ManifoldPoint| {
-        p.id.cmp(&q.id).then(p.separation.total_cmp(&q.separation))
-    };
-    candidates.sort_unstable_by(order);
-    candidates.dedup_by_key(|point| point.id);
-    if candidates.len() > 4 {
-        keep_widest(&contact, candidates);
+/// Leaves, of the points from `first` on, the deepest one, the one furthest from it, and the widest
+/// on both sides of their line, in the order of their pieces and numbers.
+fn reduce(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
+    if points.len() == first + 1 {
+        return;
     }
-    let mut points = [ManifoldPoint::default(); 4];
-    let len = candidates.len().min(4);
-    points[..len].copy_from_slice(&candidates[..len]);
-    Manifold { contact, points, len }
+    let order = |p: &ManifoldPoint, q: &ManifoldPoint| {
+        (p.pieces, p.id).cmp(&(q.pieces, q.id)).then(p.separation.total_cmp(&q.separation))
+    };
+    points[first..].sort_unstable_by(order);
+    let mut kept = first;
+    for place in first..points.len() {
+        if kept == first || points[kept - 1].id != points[place].id {
+            points[kept] = points[place];
+            kept += 1;
+        }
+    }
+    points.truncate(kept);
+    if points.len() > first + 4 {
+        keep_widest(normal, points, first);
+    }
 }
 
-fn keep_widest(contact: &Contact, all: &mut Vec<ManifoldPoint>) {
+fn keep_widest(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
+    let all = &points[first..];
     let best = |score: &dyn Fn(usize) -> f64| {
         (0..all.len()).rev().max_by(|&i, &j| score(i).total_cmp(&score(j))).unwrap_or(0)
     };
     let at = |index: usize| all[index].point_a;
     let deepest = best(&|i| -all[i].separation);
     let furthest = best(&|i| at(i).distance_squared(at(deepest)));
-    let across = (at(furthest) - at(deepest)).cross(contact.normal);
+    let across = (at(furthest) - at(deepest)).cross(normal);
     let left = best(&|i| (at(i) - at(deepest)).dot(across));
     let right = best(&|i| -(at(i) - at(deepest)).dot(across));
-    let chosen = [deepest, furthest, left, right];
-    let mut index = 0;
-    all.retain(|_| {
-        index += 1;
-        chosen.contains(&(index - 1))
-    });
+    let mut chosen = [deepest, furthest, left, right];
+    chosen.sort_unstable();
+    let mut kept = first;
+    for (place, &index) in chosen.iter().enumerate() {
+        if place == 0 || chosen[place - 1] != index {
+            points[kept] = points[first + index];
+            kept += 1;
+        }
+    }
+    points.truncate(kept);
 }

@@ -8,6 +8,9 @@
 //! | and how deep? | [`contact`], [`contact_within`] | distance or depth, normal, points |
 //! | what holds them apart? | [`manifold`] | up to four points with persistent ids |
 //! | when do they meet? | [`time_of_impact`] | the first time of touch |
+//! | when are they near? | [`cast_shape`] | the first time within a distance |
+//! | what does a ray meet? | [`cast_ray`] | time, point, normal |
+//! | where is a point? | [`project_point`] | nearest point, signed distance, part of the surface |
 //!
 //! ```
 //! use jostle::narrow::{Options, PairCache, Placed, Query, contact};
@@ -32,6 +35,8 @@
 //! Distance and depth come from one decision: exactly one of them is positive, or both are zero
 //! and the status says [`Status::Touching`]. The tolerance for that is [`TOUCH`], the same for
 //! every algorithm. Swapping a and b gives the same numbers with the normal reversed, bit by bit.
+//! Shapes that agree in everything, kind, sizes, place and turn, are one question in either order
+//! and part along the same normal, whichever is named first: x for balls.
 //!
 //! Touching counts as intersecting. Flat shapes (triangles, flat hulls, boxes without height) have
 //! a proper depth against anything that is not in their plane; two flat shapes in one plane overlap
@@ -59,6 +64,8 @@
 //! | `query.rs`, `placed.rs`, `answer.rs` | the questions, what they are about, the answers |
 //! | `feature.rs`, `clip.rs`, `witness.rs` | faces and edges in contact, their common points |
 //! | `manifold.rs`, `time_of_impact.rs` | two questions that build on contacts and distances |
+//! | `cast.rs` | time of impact with a target distance, or out of an overlap |
+//! | `point/`, `ray/` | a point or a ray against one shape |
 //! | `cache.rs`, `warm.rs` | what a pair remembers between frames, and the first try with it |
 //!
 //! Files use each other in one direction: the questions use `solve.rs`, which uses the
@@ -67,6 +74,7 @@
 mod answer;
 mod box_box;
 mod cache;
+mod cast;
 mod clip;
 mod closed;
 mod coaxial;
@@ -80,7 +88,9 @@ mod isa_gjk;
 mod manifold;
 mod pair;
 mod placed;
+mod point;
 mod query;
+mod ray;
 mod sat;
 mod simplex;
 mod solve;
@@ -92,8 +102,13 @@ pub use answer::{
     Closest, Contact, Ending, Intersection, Manifold, ManifoldPoint, Method, Options, Status, TOUCH,
 };
 pub use cache::PairCache;
+pub use cast::{CastOptions, cast_shape};
+pub(crate) use manifold::Points;
 pub use manifold::manifold;
+pub(crate) use pair::{Ball, relative};
 pub use placed::Placed;
+pub use point::{Projection, SurfacePart, project_point};
 pub use query::{Query, closest_points, contact, contact_within, distance, intersects};
+pub use ray::{Ray, RayHit, cast_ray};
 pub(crate) use solve::size_of;
 pub use time_of_impact::{IMPACT_GAP, Impact, ImpactStatus, Motion, Moving, time_of_impact};

@@ -9,7 +9,7 @@
 use super::gjk::Difference;
 use super::placed::Placed;
 use super::simplex::Corner;
-use crate::shape::{Hull, Pose, PoseMatrix, Shape};
+use crate::shape::{Hull, Piece, Pose, PoseMatrix, Shape};
 use glam::{DMat3, DVec3};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) enum Core<'a> {
     Box(DVec3),
     Triangle(&'a [DVec3; 3]),
     Hull(&'a Hull),
-    /// Cylinder, cone or ellipsoid.
+    /// Cylinder, cone, ellipsoid or a support function of the user's.
     Curved(&'a Shape),
 }
 
@@ -35,6 +35,7 @@ impl<'a> Core<'a> {
             Shape::Cuboid { half_extents } => Core::Box(*half_extents),
             Shape::Triangle { points } => Core::Triangle(points),
             Shape::Hull(hull) => Core::Hull(hull),
+            Shape::Rounded(rounded) => Core::of(rounded.shape()),
             _ => Core::Curved(shape),
         }
     }
@@ -205,7 +206,30 @@ fn compare_sizes(a: &Shape, b: &Shape) -> Ordering {
             compare_points(a.vertices(), b.vertices())
         };
     }
+    if let (Shape::Compound(a), Shape::Compound(b)) = (a, b) {
+        let same = Arc::ptr_eq(a, b);
+        return if same { Ordering::Equal } else { compare_pieces(a.pieces(), b.pieces()) };
+    }
+    if let (Shape::Rounded(a), Shape::Rounded(b)) = (a, b) {
+        let kinds = a.shape().rank().cmp(&b.shape().rank());
+        return kinds
+            .then_with(|| compare_sizes(a.shape(), b.shape()))
+            .then_with(|| a.margin().total_cmp(&b.margin()));
+    }
     compare(&numbers(a), &numbers(b))
+}
+
+fn compare_pieces(a: &[Piece], b: &[Piece]) -> Ordering {
+    let piece = |(a, b): (&Piece, &Piece)| {
+        let places = [a, b].map(|piece| piece.pose.translation().to_array());
+        let kinds = a.shape.rank().cmp(&b.shape.rank());
+        kinds
+            .then_with(|| compare(&places[0], &places[1]))
+            .then_with(|| compare_turns(&a.pose, &b.pose))
+            .then_with(|| compare_sizes(&a.shape, &b.shape))
+    };
+    let first = a.iter().zip(b).map(piece).find(|order| order.is_ne());
+    first.unwrap_or(a.len().cmp(&b.len()))
 }
 
 fn compare_points(a: &[DVec3], b: &[DVec3]) -> Ordering {
@@ -230,7 +254,9 @@ fn numbers(shape: &Shape) -> [f64; 9] {
             }
         }
         Shape::HalfSpace { normal, offset } => set(&[normal.x, normal.y, normal.z, *offset]),
-        Shape::Hull(_) | Shape::Compound(_) => {}
+        // Functions in one place, turned alike, are told apart by the order of their making.
+        Shape::Custom(custom) => set(&[custom.bounding_radius(), custom.identity() as f64]),
+        Shape::Hull(_) | Shape::Compound(_) | Shape::Rounded(_) => {}
     }
     all
 }

@@ -8,6 +8,7 @@ use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
 use super::clip::Facets;
+use super::coaxial::Link;
 use super::epa::Polytope;
 use super::gjk::{self, End};
 use super::pair::{Ball, Core, Cores, must_swap, relative};
@@ -50,6 +51,8 @@ pub(crate) struct Scratch {
     /// Of EPA.
     pub polytope: Polytope,
     pub facets: Facets,
+    /// Of coaxial bodies.
+    pub chain: Vec<Link>,
 }
 
 /// Gap of the bounds, relative to the size, at which iterations on polyhedra end.
@@ -302,7 +305,7 @@ impl Ready<'_> {
     ) -> Option<Signed> {
         match box_box::run(half_a, half_b, &self.cores.b_in_a) {
             Axes::Separated { separation, .. }
-                if separation > request.reach + request.options.margin =>
+                if separation > request.reach + self.radii[0] + self.radii[1] =>
             {
                 None
             }
@@ -330,7 +333,7 @@ impl Ready<'_> {
                     bound,
                     ending: Ending::Closed,
                 };
-                Some(cores.grown(0.0, self.radii[1]))
+                Some(cores.grown(self.radii[0], self.radii[1]))
             }
         }
     }

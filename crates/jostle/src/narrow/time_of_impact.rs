@@ -35,7 +35,7 @@ use glam::{DQuat, DVec3};
 pub const IMPACT_GAP: f64 = 1e-8;
 
 /// Most measurements.
-const STEPS: u32 = 8192;
+pub(super) const STEPS: u32 = 8192;
 
 /// How often a time is tried for one measurement, each half or less of the one before.
 const TRIES: u32 = 12;
@@ -171,6 +171,7 @@ impl<'a> Spin<'a> {
         let core = match part.placed.shape {
             Shape::Sphere { .. } => 0.0,
             Shape::Capsule { half_height, .. } => *half_height,
+            Shape::Rounded(rounded) => rounded.shape().bounding_radius(),
             shape => shape.bounding_radius(),
         };
         let radius = part.offset.length() + core;

@@ -18,16 +18,25 @@ const SLACK: f64 = 16.0 * f64::EPSILON;
 impl Shape {
     /// The f32 box around the posed shape, rounded outward.
     pub fn bounds(&self, pose: &Pose) -> Aabb {
+        self.grown_bounds(pose, 0.0)
+    }
+
+    /// The f32 box around the posed shape grown by a margin, rounded outward. The margin counts as
+    /// a little larger, for the rounding of its own sum; it is 0 or at least a billionth of that of
+    /// the size.
+    pub(crate) fn grown_bounds(&self, pose: &Pose, margin: f64) -> Aabb {
         match self {
-            Shape::HalfSpace { normal, offset } => half_space(*normal, *offset, pose),
+            Shape::HalfSpace { normal, offset } => half_space(*normal, *offset + margin, pose),
             Shape::Compound(compound) => compound
                 .pieces()
                 .iter()
-                .map(|piece| piece.shape.bounds(&pose.compose(&piece.pose)))
+                .map(|piece| piece.shape.grown_bounds(&pose.compose(&piece.pose), margin))
                 .reduce(|whole, piece| whole.union(&piece))
                 .unwrap_or_default(),
             _ => {
                 let (low, high) = self.reach(pose);
+                let margin = margin * (1.0 + 1e-5);
+                let (low, high) = (low - margin, high + margin);
                 let at = pose.translation();
                 Aabb::from_f64(
                     std::array::from_fn(|k| -sum_up(-at[k], -low[k])),
@@ -64,6 +73,21 @@ impl Shape {
             }
             Shape::Triangle { points } => cloud(points, turn),
             Shape::Hull(hull) => rotated_hull(hull, turn),
+            Shape::Rounded(rounded) => {
+                let (low, high) = rounded.shape().reach(pose);
+                let margin = rounded.margin();
+                let up = |reach: DVec3| reach.map(|reach| sum_up(reach, margin));
+                return (-up(-low), up(high));
+            }
+            Shape::Custom(custom) => {
+                let rows = turn.transpose();
+                let rows = [rows.x_axis, rows.y_axis, rows.z_axis];
+                let reach = |row: DVec3| custom.support(row).dot(row);
+                let high = DVec3::from_array(rows.map(reach));
+                let low = DVec3::from_array(rows.map(|row| -reach(-row)));
+                let (least, most) = custom.local_bounds();
+                (low, high, 2.0 * least.abs().max(most.abs()).max_element())
+            }
             Shape::HalfSpace { .. } | Shape::Compound(_) => unreachable!("handled by bounds()"),
         };
         let slack = if pose.rotation() == DQuat::IDENTITY { 0.0 } else { SLACK * size };

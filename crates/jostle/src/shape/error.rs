@@ -152,7 +152,7 @@ pub(super) fn check_size(field: &'static str, value: f64) -> Result<(), ShapeErr
 }
 
 /// A point, or the error that names the first bad coordinate.
-pub(super) fn check_point(
+pub(crate) fn check_point(
     field: &'static str,
     index: usize,
     point: glam::DVec3,
@@ -174,6 +174,6 @@ pub(crate) fn check_velocity(field: &'static str, velocity: glam::DVec3) -> Resu
 }
 
 /// The first axis on which the point is not a number or beyond the limit.
-pub(super) fn bad_axis(point: glam::DVec3) -> Option<Axis> {
+pub(crate) fn bad_axis(point: glam::DVec3) -> Option<Axis> {
     Axis::ALL.into_iter().find(|axis| !(-LIMIT..=LIMIT).contains(&point[axis.index()]))
 }

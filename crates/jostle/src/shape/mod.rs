@@ -17,6 +17,8 @@
 //! | `hull/` | convex hulls: quickhull, merged faces, adjacency |
 //! | `search/` | four ways to find a hull's furthest vertex |
 //! | `compound.rs` | several convex pieces as one shape |
+//! | `rounded.rs` | shapes grown by a margin, and support functions of the user's |
+//! | `mass.rs` | volume, centre of mass, inertia |
 //! | `snapshot.rs` | shapes and poses in files, checked as foreign data |
 //! | `volume/` | a toolbox of bounding volumes: sphere, oriented box, k-DOP, capsule |
 
@@ -24,7 +26,10 @@ mod bounds;
 mod compound;
 mod error;
 mod hull;
+mod mass;
+mod mesh_error;
 mod pose;
+mod rounded;
 mod search;
 #[cfg(feature = "serde")]
 mod snapshot;
@@ -34,13 +39,17 @@ mod volume;
 pub use compound::{Compound, Piece};
 pub use error::{LIMIT, PoseError, ShapeError};
 pub use hull::{Hull, HullEdge};
+pub use mass::MassProperties;
+pub use mesh_error::MeshError;
 pub use pose::{Pose, PoseMatrix};
+pub use rounded::{Custom, Rounded, SupportMap};
 pub use search::SupportSearch;
 pub use volume::{BoundingCapsule, BoundingSphere, Kdop, KdopKind, Obb};
 
-pub(crate) use error::check_velocity;
+pub(crate) use error::bad_axis;
+pub(crate) use error::{check_point, check_velocity};
 
-use error::{check_point, check_size};
+use error::check_size;
 use glam::DVec3;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -116,6 +125,10 @@ pub enum Shape {
     },
     /// Several convex pieces.
     Compound(Arc<Compound>),
+    /// A convex shape grown by a margin.
+    Rounded(Arc<Rounded>),
+    /// A convex shape with a support function of the user's.
+    Custom(Arc<Custom>),
 }
 
 /// Checked constructors.
@@ -203,7 +216,7 @@ impl Shape {
             }
             Shape::HalfSpace { normal, offset } => check_half_space(*normal, *offset),
             // Their own constructors are the only way to make them.
-            Shape::Hull(_) | Shape::Compound(_) => Ok(()),
+            Shape::Hull(_) | Shape::Compound(_) | Shape::Rounded(_) | Shape::Custom(_) => Ok(()),
         }
     }
 }
@@ -246,6 +259,8 @@ impl Shape {
             Shape::Hull(_) => "hull",
             Shape::HalfSpace { .. } => "half_space",
             Shape::Compound(_) => "compound",
+            Shape::Rounded(_) => "rounded",
+            Shape::Custom(_) => "custom",
         }
     }
 
@@ -263,6 +278,8 @@ impl Shape {
             Shape::Cuboid { .. } => 7,
             Shape::Capsule { .. } => 8,
             Shape::Sphere { .. } => 9,
+            Shape::Custom(_) => 10,
+            Shape::Rounded(_) => 11,
         }
     }
 
@@ -288,6 +305,10 @@ impl Shape {
             Shape::Hull(hull) => mix(kind, hull.identity()),
             Shape::HalfSpace { normal, offset } => number(vector(kind, *normal), *offset),
             Shape::Compound(compound) => mix(kind, compound.identity()),
+            Shape::Rounded(rounded) => {
+                number(mix(kind, rounded.shape().fingerprint()), rounded.margin())
+            }
+            Shape::Custom(custom) => mix(kind, custom.identity()),
         }
     }
 
@@ -310,6 +331,8 @@ impl Shape {
             Shape::Triangle { points } => points[0] / 3.0 + points[1] / 3.0 + points[2] / 3.0,
             Shape::Hull(hull) => hull.center(),
             Shape::Compound(compound) => compound.center(),
+            Shape::Rounded(rounded) => rounded.shape().center(),
+            Shape::Custom(custom) => custom.center(),
             Shape::HalfSpace { normal, offset } => *normal * *offset,
             _ => DVec3::ZERO,
         }
@@ -333,17 +356,20 @@ impl Shape {
             }
             Shape::Hull(hull) => return hull.bounding_radius(),
             Shape::Compound(compound) => return compound.bounding_radius(),
+            Shape::Rounded(rounded) => rounded.shape().bounding_radius() + rounded.margin(),
+            Shape::Custom(custom) => return custom.bounding_radius(),
             Shape::HalfSpace { .. } => return f64::INFINITY,
         };
         round_radius(radius)
     }
 
-    /// The shape is its core grown by this: the radius of a sphere or a capsule, else zero.
-    /// The core of a sphere is the origin, that of a capsule its segment.
+    /// The shape is its core grown by this: the radius of a sphere or a capsule, the margin of a
+    /// rounded shape, else zero. The core of a sphere is the origin, that of a capsule its segment.
     #[inline]
     pub fn margin(&self) -> f64 {
         match self {
             Shape::Sphere { radius } | Shape::Capsule { radius, .. } => *radius,
+            Shape::Rounded(rounded) => rounded.margin(),
             _ => 0.0,
         }
     }
@@ -358,7 +384,7 @@ fn next_identity() -> u64 {
 
 /// Covers the few roundings of a computed radius.
 #[inline]
-fn round_radius(radius: f64) -> f64 {
+pub(crate) fn round_radius(radius: f64) -> f64 {
     radius * (1.0 + 4.0 * f64::EPSILON)
 }
 

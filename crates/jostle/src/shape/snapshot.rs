@@ -5,12 +5,13 @@
 //! A shape is `{"sphere": {"radius": 1}}` and so on, with the names and fields of the command's
 //! files, which may also call a cuboid a `box`. A hull is written as points from which the same
 //! hull is built again: its vertices, or the cloud it was made from if they alone would give other
-//! faces.
+//! faces. A shape with a support function of the user's cannot be written: that is an error, and
+//! nothing of the snapshot is to be used.
 
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{Compound, Hull, Pose, Shape, SupportSearch};
 
@@ -54,6 +55,10 @@ enum Foreign {
     Compound {
         pieces: Vec<ForeignPiece>,
     },
+    Rounded {
+        shape: Box<Shape>,
+        margin: f64,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,9 +68,10 @@ struct ForeignPiece {
     pose: Pose,
 }
 
-impl From<&Shape> for Foreign {
-    fn from(shape: &Shape) -> Foreign {
-        match *shape {
+impl Foreign {
+    /// None for a shape that cannot be written: a function of the user's.
+    fn of(shape: &Shape) -> Option<Foreign> {
+        Some(match *shape {
             Shape::Sphere { radius } => Foreign::Sphere { radius },
             Shape::Cuboid { half_extents } => Foreign::Cuboid { half_extents },
             Shape::Capsule { radius, half_height } => Foreign::Capsule { radius, half_height },
@@ -83,7 +89,12 @@ impl From<&Shape> for Foreign {
                     .map(|piece| ForeignPiece { shape: piece.shape.clone(), pose: piece.pose });
                 Foreign::Compound { pieces: pieces.collect() }
             }
-        }
+            Shape::Rounded(ref rounded) => Foreign::Rounded {
+                shape: Box::new(rounded.shape().clone()),
+                margin: rounded.margin(),
+            },
+            Shape::Custom(_) => return None,
+        })
     }
 }
 
@@ -107,6 +118,7 @@ impl Foreign {
                 let pieces = pieces.into_iter().map(|piece| (piece.shape, piece.pose)).collect();
                 Shape::Compound(Arc::new(Compound::new(pieces)?))
             }
+            Foreign::Rounded { shape, margin } => Shape::rounded(&shape, margin)?,
         };
         shape.check()?;
         Ok(shape)
@@ -115,7 +127,10 @@ impl Foreign {
 
 impl Serialize for Shape {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Foreign::from(self).serialize(serializer)
+        let foreign = Foreign::of(self).ok_or_else(|| {
+            ser::Error::custom("a custom shape is a function and cannot be written; replace it")
+        })?;
+        foreign.serialize(serializer)
     }
 }
 

@@ -25,6 +25,7 @@ impl Shape {
             Shape::Sphere { radius } | Shape::Capsule { radius, .. } => {
                 core + unit(direction) * *radius
             }
+            Shape::Rounded(rounded) => core + unit(direction) * rounded.margin(),
             _ => core,
         }
     }
@@ -58,6 +59,8 @@ impl Shape {
             Shape::Hull(hull) => hull.support_from(direction, hint),
             Shape::HalfSpace { normal, offset } => *normal * *offset,
             Shape::Compound(compound) => compound.support(direction),
+            Shape::Rounded(rounded) => rounded.shape().core_support_from(direction, hint),
+            Shape::Custom(custom) => custom.support(direction),
         }
     }
 }

@@ -69,7 +69,12 @@ pub(super) fn inside(shape: &Shape, random: &mut Random) -> DVec3 {
             let pick = (random.signed().abs() * pieces.len() as f64) as usize % pieces.len();
             pieces[pick].pose.apply(inside(&pieces[pick].shape, random))
         }
-        Shape::HalfSpace { .. } => unreachable!("not among the shapes of these tests"),
+        Shape::Rounded(rounded) => {
+            inside(rounded.shape(), random) + ball(random) * rounded.margin()
+        }
+        Shape::HalfSpace { .. } | Shape::Custom(_) => {
+            unreachable!("not among the shapes of these tests")
+        }
     }
 }
 
@@ -166,6 +171,7 @@ fn member(shape: &Shape, point: DVec3) {
         Shape::Triangle { points } => points.contains(&point),
         Shape::Hull(hull) => hull.vertices().contains(&point),
         Shape::Compound(_) | Shape::HalfSpace { .. } => point.is_finite(),
+        Shape::Rounded(_) | Shape::Custom(_) => point.is_finite(),
     };
     assert!(good, "{shape:?}: {point}");
 }

@@ -18,7 +18,7 @@ impl Hull {
 }
 
 /// The vertices of the subdivided unit icosahedron.
-fn icosphere_points(subdivisions: u32) -> Vec<DVec3> {
+pub(crate) fn icosphere_points(subdivisions: u32) -> Vec<DVec3> {
     let (mut points, mut triangles) = icosahedron();
     for _ in 0..subdivisions {
         let mut middles = BTreeMap::new();

@@ -18,6 +18,7 @@ mod quickhull;
 pub(super) mod tests;
 
 pub(super) use build::shell;
+pub(super) use icosphere::icosphere_points;
 
 use super::error::ShapeError;
 use super::search::{Searcher, SupportSearch};

@@ -38,6 +38,13 @@ impl BoundingCapsule {
                     .collect();
                 around_capsules(&capsules)
             }
+            Shape::Rounded(rounded) => {
+                let core = BoundingCapsule::of_shape(rounded.shape(), &Pose::IDENTITY);
+                BoundingCapsule { radius: core.radius + rounded.margin(), ..core }
+            }
+            Shape::Custom(custom) => {
+                BoundingCapsule { ends: [custom.center(); 2], radius: custom.bounding_radius() }
+            }
             Shape::HalfSpace { .. } => along_y(0.0, 0.0, f64::INFINITY),
         };
         local.posed(pose)

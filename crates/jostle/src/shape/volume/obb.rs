@@ -44,6 +44,14 @@ impl Obb {
                     pieces.flat_map(|piece| Obb::of_shape(&piece.shape, &piece.pose).corners());
                 around(&corners.collect::<Vec<DVec3>>())
             }
+            Shape::Rounded(rounded) => {
+                let core = Obb::of_shape(rounded.shape(), &Pose::IDENTITY);
+                Obb { half_extents: core.half_extents + rounded.margin(), ..core }
+            }
+            Shape::Custom(custom) => {
+                let (low, high) = custom.local_bounds();
+                Obb { center: 0.5 * low + 0.5 * high, ..aligned(0.5 * high - 0.5 * low) }
+            }
             Shape::HalfSpace { .. } => aligned(DVec3::INFINITY),
         };
         local.posed(pose)
