@@ -1,9 +1,13 @@
 //! Every example runs, and its own assertions hold.
 
+#[path = "../examples/cradle.rs"]
+mod cradle;
 #[path = "../examples/events.rs"]
 mod events;
 #[path = "../examples/flat.rs"]
 mod flat;
+#[path = "../examples/newton.rs"]
+mod newton;
 #[path = "../examples/pairs.rs"]
 mod pairs;
 #[path = "../examples/particles.rs"]
@@ -49,6 +53,16 @@ fn robot_runs() {
 #[test]
 fn stack_runs() {
     stack::main().unwrap();
+}
+
+#[test]
+fn cradle_runs() {
+    cradle::main().unwrap();
+}
+
+#[test]
+fn newton_runs() {
+    newton::main().unwrap();
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! [`Bodies`]: shapes and poses by slot, and which of them have moved.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::body::Body;
 use super::bounds::Frame;
 use super::id::{BodyId, BodyPair};
@@ -15,6 +17,26 @@ use crate::shape::{Pose, Shape};
 /// Boxes that are computed in one go.
 const RUN: usize = 256;
 
+/// Why the answers of a body's pairs are computed again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Active {
+    /// They are not.
+    #[default]
+    No,
+    /// It moved since the last step, or during it in continuous mode.
+    Moved,
+    /// It is not what it was: nothing known of its pairs holds.
+    Changed,
+}
+
+/// What a body is, besides its shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub sensor: bool,
+    pub continuous: bool,
+    pub asleep: bool,
+}
+
 /// Shapes and poses by slot. Slots without a body hold what was last there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bodies {
@@ -22,11 +44,13 @@ pub(super) struct Bodies {
     pub poses: Vec<Pose>,
     /// Where the last step left the body.
     pub starts: Vec<Pose>,
-    /// Marks bodies that moved since the last step, or during it in continuous mode: their boxes
-    /// and answers are computed again.
-    pub active: Vec<bool>,
+    /// Bodies whose boxes and answers are computed again.
+    pub active: Vec<Active>,
+    pub kinds: Vec<Kind>,
     /// Who is, or was last, in a slot: ended pairs still name bodies that are gone.
     pub ids: Vec<BodyId>,
+    /// How much larger than their shapes boxes are.
+    margins: Vec<f64>,
     /// The slots marked active, each once. Slots and not ids: a slot that is reused before its mark
     /// is gone must be listed for the new body.
     listed: Vec<Slot>,
@@ -34,6 +58,8 @@ pub(super) struct Bodies {
     frame: Frame,
     /// The frame has changed: all boxes are computed again.
     all: bool,
+    /// Bodies that sleep.
+    asleep: usize,
     moved: Vec<BoxId>,
     renewed: Vec<Aabb>,
     /// Boxes since the last step that rounding shapes.
@@ -50,18 +76,22 @@ impl Bodies {
             self.shapes.push(NOTHING);
             self.poses.push(Pose::IDENTITY);
             self.starts.push(Pose::IDENTITY);
-            self.active.push(false);
+            self.active.push(Active::No);
+            self.kinds.push(Kind::default());
             self.ids.push(id);
+            self.margins.push(0.0);
         }
+        self.margins[slot] = self.frame.margin(&body.shape);
         self.shapes[slot] = body.shape;
         self.poses[slot] = body.pose;
         self.starts[slot] = body.pose;
+        self.kinds[slot] = Kind { sensor: body.sensor, continuous: body.continuous, asleep: false };
         self.ids[slot] = id;
     }
 
     /// The box of a body that is not in the world yet.
     pub(crate) fn bounds(&self, body: &Body) -> Aabb {
-        self.frame.bounds(&body.shape, &body.pose)
+        self.frame.bounds(&body.shape, &body.pose, self.frame.margin(&body.shape))
     }
 
     /// Notes boxes that are being inserted.
@@ -77,6 +107,9 @@ impl Bodies {
     pub(crate) fn set_frame(&mut self, frame: Frame) {
         self.all |= self.frame != frame;
         self.frame = frame;
+        for (margin, shape) in self.margins.iter_mut().zip(&self.shapes) {
+            *margin = frame.margin(shape);
+        }
     }
 
     /// Returns true if the frame has changed since the last step.
@@ -95,8 +128,10 @@ impl Bodies {
             shapes: vec![NOTHING; slots],
             poses: vec![Pose::IDENTITY; slots],
             starts: vec![Pose::IDENTITY; slots],
-            active: vec![false; slots],
+            active: vec![Active::No; slots],
+            kinds: vec![Kind::default(); slots],
             ids: (0..slots).map(id).collect(),
+            margins: vec![0.0; slots],
             frame,
             all,
             coarse: inserted.filter(|slot| boxes.aabbs()[slot.index()].is_coarse()).count(),
@@ -111,15 +146,20 @@ impl Bodies {
         &mut self,
         boxes: &Boxes,
         slot: Slot,
-        (shape, pose): (Shape, Pose),
+        (shape, pose, kind): (Shape, Pose, Kind),
         start: Pose,
-        moved: bool,
+        active: Active,
     ) {
         let k = slot.index();
+        self.margins[k] = self.frame.margin(&shape);
         (self.shapes[k], self.poses[k], self.starts[k]) = (shape, pose, start);
+        self.kinds[k] = kind;
+        self.asleep += usize::from(kind.asleep);
         let fits = || self.all || boxes.aabbs()[k].same(&self.renewed_box(k, false));
-        if moved || start != pose || !fits() {
-            self.mark(self.ids[k]);
+        if active == Active::Changed {
+            self.mark(self.ids[k], active);
+        } else if active == Active::Moved || start != pose || !fits() {
+            self.mark(self.ids[k], Active::Moved);
         }
     }
 
@@ -129,18 +169,21 @@ impl Bodies {
 
     /// Has everything tested again in the next step.
     pub(crate) fn mark_all(&mut self, boxes: &Boxes) {
-        boxes.ids().for_each(|id| self.mark(BodyId::new(id)));
+        boxes.ids().for_each(|id| self.mark(BodyId::new(id), Active::Changed));
     }
 
     /// Lets go of a removed body's shape. Its mark stays until the step ends; it does no harm.
     pub(crate) fn clear(&mut self, id: BodyId) {
+        self.set_asleep(id.index(), false);
         self.shapes[id.index()] = NOTHING;
     }
 
     pub(crate) fn set_pose(&mut self, id: BodyId, pose: Pose) {
-        if self.poses[id.index()] != pose {
-            self.poses[id.index()] = pose;
-            self.mark(id);
+        let slot = id.index();
+        if self.poses[slot] != pose {
+            self.poses[slot] = pose;
+            self.mark(id, Active::Moved);
+            self.set_asleep(slot, false);
         }
     }
 
@@ -149,9 +192,38 @@ impl Bodies {
         self.starts[id.index()] = pose;
     }
 
-    fn mark(&mut self, id: BodyId) {
-        if !std::mem::replace(&mut self.active[id.index()], true) {
+    pub(crate) fn set_shape(&mut self, id: BodyId, shape: Shape) {
+        let slot = id.index();
+        self.margins[slot] = self.frame.margin(&shape);
+        self.shapes[slot] = shape;
+        self.mark(id, Active::Changed);
+        self.set_asleep(slot, false);
+    }
+
+    pub(crate) fn set_sensor(&mut self, id: BodyId, sensor: bool) {
+        if std::mem::replace(&mut self.kinds[id.index()].sensor, sensor) != sensor {
+            self.mark(id, Active::Changed);
+        }
+    }
+
+    pub(crate) fn set_asleep(&mut self, slot: usize, asleep: bool) {
+        if std::mem::replace(&mut self.kinds[slot].asleep, asleep) != asleep {
+            self.asleep = if asleep { self.asleep + 1 } else { self.asleep - 1 };
+        }
+    }
+
+    /// Returns true if some body sleeps.
+    pub(crate) fn any_asleep(&self) -> bool {
+        self.asleep > 0
+    }
+
+    fn mark(&mut self, id: BodyId, why: Active) {
+        let active = &mut self.active[id.index()];
+        if *active == Active::No {
             self.listed.push(id.slot());
+        }
+        if *active != Active::Changed {
+            *active = why;
         }
     }
 
@@ -164,9 +236,12 @@ impl Bodies {
         Placed::new(&self.shapes[slot], self.poses[slot])
     }
 
-    /// The motion of a body since the last step.
-    pub(crate) fn sweep(&self, slot: usize) -> Sweep {
-        Sweep::new(&self.shapes[slot], &self.starts[slot], &self.poses[slot])
+    /// The motion of a body since the last step; none for a body that is not continuous, which
+    /// stands where it is.
+    pub(crate) fn sweep(&self, slot: usize, continuous: bool) -> Sweep {
+        let moves = continuous || self.kinds[slot].continuous;
+        let start = if moves { &self.starts[slot] } else { &self.poses[slot] };
+        Sweep::new(&self.shapes[slot], start, &self.poses[slot])
     }
 
     /// Gives the boxes of active bodies their new bounds, and returns how many of the new boxes
@@ -187,23 +262,27 @@ impl Bodies {
             moved.extend(listed.filter(|&id| boxes.contains(id)));
         }
         renewed.resize(moved.len(), Aabb::default());
+        let coarse = AtomicUsize::new(self.coarse);
         workers.for_each_chunk(&mut renewed, RUN, |run, chunk| {
+            let mut rounded = 0;
             for (place, aabb) in chunk.iter_mut().enumerate() {
                 *aabb = self.renewed_box(moved[run * RUN + place].index(), continuous);
+                rounded += usize::from(aabb.is_coarse());
             }
+            coarse.fetch_add(rounded, Ordering::Relaxed);
         });
         boxes.set_many(&moved, &renewed).expect("these boxes exist and shapes have valid bounds");
-        let coarse = renewed.iter().filter(|aabb| aabb.is_coarse()).count();
         (self.moved, self.renewed) = (moved, renewed);
-        coarse + self.coarse
+        coarse.into_inner()
     }
 
     fn renewed_box(&self, slot: usize, continuous: bool) -> Aabb {
-        let shape = &self.shapes[slot];
-        if continuous && self.starts[slot] != self.poses[slot] {
-            self.sweep(slot).bounds(shape, &self.frame)
+        let (shape, margin) = (&self.shapes[slot], self.margins[slot]);
+        let sweeps = continuous || self.kinds[slot].continuous;
+        if sweeps && self.starts[slot] != self.poses[slot] {
+            self.sweep(slot, continuous).bounds(shape, &self.frame, margin)
         } else {
-            self.frame.bounds(shape, &self.poses[slot])
+            self.frame.bounds(shape, &self.poses[slot], margin)
         }
     }
 
@@ -211,12 +290,13 @@ impl Bodies {
     /// stay active for one more step, which gives them back the box of their place.
     pub(crate) fn end_step(&mut self, continuous: bool) {
         (self.all, self.coarse) = (false, 0);
-        let (poses, starts, active) = (&self.poses, &mut self.starts, &mut self.active);
-        self.listed.retain(|slot| {
+        let Bodies { poses, starts, active, kinds, listed, .. } = self;
+        listed.retain(|slot| {
             let slot = slot.index();
             let swept = std::mem::replace(&mut starts[slot], poses[slot]) != poses[slot];
-            active[slot] = continuous && swept;
-            active[slot]
+            let stays = (continuous || kinds[slot].continuous) && swept;
+            active[slot] = if stays { Active::Moved } else { Active::No };
+            stays
         });
     }
 }

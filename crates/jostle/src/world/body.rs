@@ -30,13 +30,19 @@ pub struct Body {
     /// The caller's: the world hands it back and does not look at it.
     #[cfg_attr(feature = "serde", serde(default))]
     pub user_data: u64,
+    /// A sensor is told when it overlaps something, without contacts.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub sensor: bool,
+    /// It touches what it meets on its way, in a world that is not continuous too.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub continuous: bool,
 }
 
 impl Body {
     /// A body that pairs with everything.
     #[must_use]
     pub fn new(shape: Shape, pose: Pose) -> Body {
-        Body { shape, pose, filter: Filter::ALL, user_data: 0 }
+        Body { shape, pose, filter: Filter::ALL, user_data: 0, sensor: false, continuous: false }
     }
 
     /// This body with another filter.
@@ -55,6 +61,19 @@ impl Body {
     #[must_use]
     pub fn with_user_data(self, user_data: u64) -> Body {
         Body { user_data, ..self }
+    }
+
+    /// This body as a sensor, or as a solid: pairs with a sensor are listed in
+    /// [`Step::overlaps`](super::Step::overlaps) and have events, but no contacts.
+    #[must_use]
+    pub fn with_sensor(self, sensor: bool) -> Body {
+        Body { sensor, ..self }
+    }
+
+    /// This body with [continuous mode](super::World::set_body_continuous) of its own.
+    #[must_use]
+    pub fn with_continuous(self, continuous: bool) -> Body {
+        Body { continuous, ..self }
     }
 
     pub(super) fn check(&self, index: usize) -> Result<(), WorldError> {

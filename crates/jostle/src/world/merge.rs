@@ -1,39 +1,77 @@
-//! [`Touches`]: the results of all workers, put into the order of pairs, and the events.
+//! [`Lists`]: the answers of all pairs as lists in the order of pairs, and the events.
+//!
+//! The answers are in the memories of the pairs. A list holds a copy of the contact of each of its
+//! pairs, not of its points. If all pairs are what they were, only the copies of those that were
+//! due are renewed, in place. Otherwise the states are counted and the lists written again, in
+//! parts on all workers: each part knows where its own begin.
 
 use super::bodies::Bodies;
-use super::id::BodyPair;
+use super::id::{BodyId, BodyPair};
 use super::pair_test::is_due;
-use super::pairs::{NONE, PairState};
-use super::results::WorkerResults;
-use super::touch::{Step, Touch, TouchList};
+use super::pairs::{PairState, Told, tasks_for};
+use super::touch::{Step, Touch};
+use crate::par::Workers;
 
-/// The touches of this step and the last one.
+/// What a step has left, by kind.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Touches {
-    now: TouchList,
-    last: TouchList,
+pub(super) struct Lists {
+    touches: Vec<Touch>,
+    near: Vec<Touch>,
+    overlaps: Vec<BodyPair>,
     began: Vec<BodyPair>,
     ended: Vec<BodyPair>,
-    /// For each pair the worker and the place in its results of its answer.
-    sources: Vec<(u32, u32)>,
+    pub woken: Vec<BodyId>,
+    parts: Vec<Part>,
 }
 
-impl Touches {
-    pub(crate) fn step(&self) -> Step<'_> {
-        let Touches { now, began, ended, .. } = self;
-        Step { touches: &now.touches, began, ended, points: &now.points }
+/// What one part of the states adds to the lists, on cache lines of its own.
+#[derive(Clone, Debug, Default)]
+#[repr(align(128))]
+struct Part {
+    /// How many touch, are near, and overlap.
+    counts: [usize; 3],
+    began: Vec<BodyPair>,
+    ended: Vec<BodyPair>,
+}
+
+/// A part of the states with its own of the lists.
+struct Task<'a> {
+    states: &'a mut [PairState],
+    /// The place of the first state.
+    base: usize,
+    /// The places of the first of each list.
+    firsts: [usize; 3],
+    touches: &'a mut [Touch],
+    near: &'a mut [Touch],
+    overlaps: &'a mut [BodyPair],
+    part: &'a mut Part,
+}
+
+impl Lists {
+    pub(crate) fn step<'a>(&'a self, states: &'a [PairState]) -> Step<'a> {
+        let Lists { touches, near, overlaps, began, ended, woken, .. } = self;
+        Step { touches, near, overlaps, began, ended, woken, states }
     }
 
-    /// What a step has left.
+    /// What a step has left: events, and states that say what they are.
     #[cfg(feature = "serde")]
-    pub(crate) fn restored(now: TouchList, began: Vec<BodyPair>, ended: Vec<BodyPair>) -> Touches {
-        Touches { now, began, ended, ..Touches::default() }
+    pub(crate) fn restored(
+        states: &mut [PairState],
+        bodies: &Bodies,
+        began: Vec<BodyPair>,
+        ended: Vec<BodyPair>,
+        woken: Vec<BodyId>,
+    ) -> Lists {
+        let mut lists = Lists::default();
+        lists.rebuild(states, bodies, &Workers::one());
+        Lists { began, ended, woken, ..lists }
     }
 
     /// Begins a step.
     pub(crate) fn begin(&mut self) {
         self.began.clear();
         self.ended.clear();
+        self.woken.clear();
     }
 
     /// A touching pair whose boxes are apart.
@@ -41,71 +79,166 @@ impl Touches {
         self.ended.push(pair);
     }
 
-    /// Takes the answers from the workers, and for pairs that were not due from the last step.
+    /// Takes over the answers of this step. `changed`: some pair is not what it was, or pairs came
+    /// or went.
     pub(crate) fn merge(
         &mut self,
         states: &mut [PairState],
-        results: &[WorkerResults],
+        changed: bool,
         bodies: &Bodies,
+        workers: &Workers,
     ) {
-        if self.ended.is_empty() && self.replace(states, results) {
-            return;
+        if changed {
+            self.rebuild(states, bodies, workers);
+        } else {
+            self.renew(states, bodies);
         }
-        std::mem::swap(&mut self.now, &mut self.last);
-        self.now.clear();
-        self.note_sources(states.len(), results);
+    }
+
+    /// Writes the due touches in their places.
+    fn renew(&mut self, states: &[PairState], bodies: &Bodies) {
         for state in states {
-            let source = self.sources[state.index as usize];
-            let touch = if source.0 != NONE {
-                let worker = &results[source.0 as usize];
-                self.now.push(&worker.found[source.1 as usize].1, &worker.points)
-            } else if state.touch != NONE && !is_due(bodies, state) {
-                self.now.push(&self.last.touches[state.touch as usize], &self.last.points)
-            } else {
-                NONE
+            let list = match state.told {
+                Told::Touch => &mut self.touches,
+                Told::Near => &mut self.near,
+                Told::Nothing | Told::Overlap => continue,
             };
-            match (std::mem::replace(&mut state.touch, touch) == NONE, touch == NONE) {
-                (true, false) => self.began.push(bodies.pair(state.pair)),
-                (false, true) => self.ended.push(bodies.pair(state.pair)),
-                _ => {}
+            if is_due(bodies, state) {
+                write(&mut list[state.place as usize], state);
             }
+        }
+    }
+
+    fn rebuild(&mut self, states: &mut [PairState], bodies: &Bodies, workers: &Workers) {
+        let count = tasks_for(states.len(), workers);
+        self.parts.resize_with(count.max(self.parts.len()), Part::default);
+        let length = states.len().div_ceil(count).max(1);
+        self.count(states, length, count, workers);
+        let total = self.parts[..count].iter().fold([0; 3], |sum, part| added(sum, part.counts));
+        if let Some(first) = states.first() {
+            let some = bodies.pair(first.pair);
+            self.touches.resize(total[0], Touch::unwritten(some));
+            self.near.resize(total[1], Touch::unwritten(some));
+            self.overlaps.resize(total[2], some);
+        } else {
+            self.touches.clear();
+            self.near.clear();
+            self.overlaps.clear();
+        }
+        if count == 1 {
+            let Lists { touches, near, overlaps, parts, .. } = self;
+            let part = &mut parts[0];
+            Task { states, base: 0, firsts: [0; 3], touches, near, overlaps, part }.write(bodies);
+        } else {
+            let mut tasks = self.tasks(states, length, count);
+            workers.for_each(&mut tasks, |_, task| task.write(bodies));
+        }
+        self.collect_events(count);
+    }
+
+    /// Counts what each part has.
+    fn count(&mut self, states: &[PairState], length: usize, count: usize, workers: &Workers) {
+        workers.for_each(&mut self.parts[..count], |number, part| {
+            let from = (number * length).min(states.len());
+            let own = &states[from..(from + length).min(states.len())];
+            part.counts = [0; 3];
+            for state in own {
+                match state.now {
+                    Told::Touch => part.counts[0] += 1,
+                    Told::Near => part.counts[1] += 1,
+                    Told::Overlap => part.counts[2] += 1,
+                    Told::Nothing => {}
+                }
+            }
+        });
+    }
+
+    /// Cuts states and lists into parts.
+    fn tasks<'a>(
+        &'a mut self,
+        states: &'a mut [PairState],
+        length: usize,
+        count: usize,
+    ) -> Vec<Task<'a>> {
+        let (mut touches, mut near) = (&mut self.touches[..], &mut self.near[..]);
+        let mut overlaps = &mut self.overlaps[..];
+        let (mut tasks, mut firsts) = (Vec::with_capacity(count), [0; 3]);
+        let parts = self.parts[..count].iter_mut();
+        for (number, (states, part)) in states.chunks_mut(length).zip(parts).enumerate() {
+            let [touching, nearby, overlapping] = part.counts;
+            let (own_touches, later_touches) = touches.split_at_mut(touching);
+            let (own_near, later_near) = near.split_at_mut(nearby);
+            let (own_overlaps, later_overlaps) = overlaps.split_at_mut(overlapping);
+            let next = added(firsts, part.counts);
+            tasks.push(Task {
+                states,
+                base: number * length,
+                firsts,
+                touches: own_touches,
+                near: own_near,
+                overlaps: own_overlaps,
+                part,
+            });
+            (touches, near, overlaps) = (later_touches, later_near, later_overlaps);
+            firsts = next;
+        }
+        tasks
+    }
+
+    fn collect_events(&mut self, count: usize) {
+        for part in &mut self.parts[..count] {
+            self.began.append(&mut part.began);
+            self.ended.append(&mut part.ended);
         }
         // Two ascending runs: pairs of boxes that are gone, and those that are not.
         self.ended.sort_unstable();
     }
+}
 
-    /// Puts the answers into the places of the last ones, if all pairs that touched and moved touch
-    /// again with as many points, and no others: then the cost follows what moved. Changes nothing
-    /// and returns false if not.
-    fn replace(&mut self, states: &[PairState], results: &[WorkerResults]) -> bool {
-        let found = || results.iter().flat_map(|worker| worker.found.iter());
-        let touched: usize = results.iter().map(|worker| worker.touched).sum();
-        let fits = |(index, touch): &(u32, Touch)| {
-            let last = self.now.touches.get(states[*index as usize].touch as usize);
-            last.is_some_and(|last| last.points == touch.points)
-        };
-        if found().count() != touched || !found().all(fits) {
-            return false;
-        }
-        for worker in results {
-            for (index, touch) in &worker.found {
-                let place = &mut self.now.touches[states[*index as usize].touch as usize];
-                let first = place.first;
-                let room = &mut self.now.points[first as usize..][..touch.points as usize];
-                room.copy_from_slice(touch.points_in(&worker.points));
-                *place = Touch { first, ..*touch };
-            }
-        }
-        true
+fn added(sum: [usize; 3], more: [usize; 3]) -> [usize; 3] {
+    std::array::from_fn(|k| sum[k] + more[k])
+}
+
+/// Copies the answer of a pair into its place.
+#[inline]
+fn write(place: &mut Touch, state: &PairState) {
+    if let Some(memory) = &state.memory {
+        (place.time, place.contact) = (memory.time, memory.contact);
     }
+}
 
-    fn note_sources(&mut self, pairs: usize, results: &[WorkerResults]) {
-        self.sources.clear();
-        self.sources.resize(pairs, (NONE, NONE));
-        for (number, worker) in results.iter().enumerate() {
-            for (place, (index, _)) in worker.found.iter().enumerate() {
-                self.sources[*index as usize] = (number as u32, place as u32);
+impl Task<'_> {
+    fn write(&mut self, bodies: &Bodies) {
+        let mut counts = [0; 3];
+        for (number, state) in self.states.iter_mut().enumerate() {
+            let now = state.now;
+            if now == Told::Nothing && state.told == Told::Nothing {
+                continue;
             }
+            let pair = bodies.pair(state.pair);
+            let list = match now {
+                Told::Touch => Some((0, &mut self.touches)),
+                Told::Near => Some((1, &mut self.near)),
+                Told::Overlap => {
+                    self.overlaps[counts[2]] = pair;
+                    counts[2] += 1;
+                    None
+                }
+                Told::Nothing => None,
+            };
+            if let Some((kind, list)) = list {
+                let place = &mut list[counts[kind]];
+                (place.pair, place.state) = (pair, (self.base + number) as u32);
+                write(place, state);
+                state.place = (self.firsts[kind] + counts[kind]) as u32;
+                counts[kind] += 1;
+            }
+            match (state.told.touches(), now.touches()) {
+                (false, true) => self.part.began.push(pair),
+                (true, false) => self.part.ended.push(pair),
+                _ => {}
+            }
+            state.told = now;
         }
     }
 }

@@ -1,11 +1,15 @@
 //! [`PairTest`]: the narrow phase on one pair.
 
-use super::bodies::Bodies;
-use super::pairs::{NONE, PairState};
+use super::bodies::{Active, Bodies};
+use super::pairs::{PairMemory, PairState, Told, remembers};
 use super::results::WorkerResults;
+use super::reuse::{Anchor, still_holds};
+use super::screen::Decision;
 use super::sweep::SPAN;
-use super::touch::Touch;
-use crate::narrow::{Contact, IMPACT_GAP, Impact, ImpactStatus, Options, PairCache, size_of};
+use crate::narrow::{
+    Contact, IMPACT_GAP, Impact, ImpactStatus, ManifoldPoint, Options, PairCache, Placed, Points,
+    Query, Status, TOUCH, size_of,
+};
 use crate::shape::Shape;
 
 /// What is found out about pairs that touch.
@@ -14,16 +18,35 @@ use crate::shape::Shape;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Detail {
+    /// That they do, by ISA-GJK: pairs are listed in [`Step::overlaps`](super::Step::overlaps).
+    Boolean,
     /// Depth, normal and a point on either body.
     #[default]
     Contact,
     /// A contact manifold of up to four points as well.
     Manifold,
+    /// The same, with up to four points for each two pieces of compounds.
+    Pieces,
+}
+
+impl Detail {
+    /// Which points are wanted, if any.
+    fn points(self) -> Option<Points> {
+        match self {
+            Detail::Boolean | Detail::Contact => None,
+            Detail::Manifold => Some(Points::OfPair),
+            Detail::Pieces => Some(Points::OfPieces),
+        }
+    }
 }
 
 /// Shapes whose time of impact is not found within the step limit touch if they are this near at
 /// the end of the search, relative to their size.
 const NEARLY: f64 = 1e-6;
+
+/// By how much more than nothing a remembered gap must be proven, relative to the size of the pair:
+/// far above what rounding does to a distance.
+const DOUBT: f64 = 10.0 * TOUCH;
 
 /// What all pairs of a step share.
 pub(super) struct PairTest<'a> {
@@ -31,13 +54,19 @@ pub(super) struct PairTest<'a> {
     pub detail: Detail,
     pub continuous: bool,
     pub options: Options,
+    /// Pairs up to this far apart are told.
+    pub reach: f64,
+    /// Share of its size by which a pair may move and keep its answer.
+    pub reuse: f64,
+    /// What a screen has decided, by place of the pair; may be empty.
+    pub decisions: &'a [Decision],
 }
 
 /// Returns true if a pair has to be tested again.
 #[inline]
 pub(super) fn is_due(bodies: &Bodies, state: &PairState) -> bool {
     let (a, b) = (state.pair.a().index(), state.pair.b().index());
-    state.fresh | bodies.active[a] | bodies.active[b]
+    state.fresh | (bodies.active[a] != Active::No) | (bodies.active[b] != Active::No)
 }
 
 impl PairTest<'_> {
@@ -50,55 +79,110 @@ impl PairTest<'_> {
         (&shapes[state.pair.a().index()], &shapes[state.pair.b().index()])
     }
 
-    /// Tests one pair and writes its touch, if there is one, into the worker's results.
+    fn placed(&self, state: &PairState) -> [Placed<'_>; 2] {
+        [state.pair.a(), state.pair.b()].map(|slot| self.bodies.placed(slot.index()))
+    }
+
+    /// Tests one pair, and leaves the answer in its memory and what it is in the state.
     pub(crate) fn answer(&self, state: &mut PairState, own: &mut WorkerResults) {
         own.stats.pairs += 1;
-        own.touched += usize::from(state.touch != NONE);
+        let [a, b] = [state.pair.a(), state.pair.b()].map(|slot| slot.index());
+        let kinds = &self.bodies.kinds;
+        let plain = self.detail == Detail::Boolean || kinds[a].sensor || kinds[b].sensor;
+        let sweeps = self.continuous || kinds[a].continuous || kinds[b].continuous;
+        // What is near may meet on its way, however near it is to where it was.
+        let may_hold = self.reuse > 0.0 && (state.rests || !sweeps);
+        if may_hold && still_holds(self.bodies, state) {
+            own.stats.reused += 1;
+            return;
+        }
         let was_apart = !state.rests;
-        let first = own.points.len();
-        let now = self.contact_now(state, own);
-        state.rests = now.is_some();
-        let meets = self.continuous && was_apart;
-        let on_the_way = if meets { self.meeting(state, &now, own, first) } else { None };
-        let (time, contact) = match (on_the_way, now) {
-            (Some((time, contact)), _) => (time, contact),
-            (None, Some(contact)) => (1.0, contact),
-            (None, None) => return,
+        let now = if self.decisions.get(state.index as usize) == Some(&Decision::Apart) {
+            state.memory.iter_mut().for_each(|memory| memory.weigh_anchor());
+            Told::Nothing
+        } else if plain {
+            self.overlap(state, own)
+        } else {
+            self.contact_now(state, own)
         };
-        let (first, points) = (first as u32, (own.points.len() - first) as u32);
-        let pair = self.bodies.pair(state.pair);
-        let touch = Touch { pair, time, contact, first, points };
-        own.found.push((state.index, touch));
+        state.rests = now.touches();
+        state.now = now;
+        if sweeps && was_apart && self.meets(state, own) {
+            state.now = if plain { Told::Overlap } else { Told::Touch };
+        }
+        own.changed |= state.now != state.told;
+        if let (Told::Nothing, Some(memory)) = (state.now, &mut state.memory) {
+            memory.impulses.clear();
+        }
     }
 
-    /// The contact where the bodies are now.
-    fn contact_now(&self, state: &mut PairState, own: &mut WorkerResults) -> Option<Contact> {
-        let [a, b] = [state.pair.a(), state.pair.b()].map(|id| self.bodies.placed(id.index()));
+    /// Whether the bodies touch where they are, and no more than that.
+    fn overlap(&self, state: &mut PairState, own: &mut WorkerResults) -> Told {
+        let [a, b] = self.placed(state);
         let mut none = PairCache::none();
-        let cache = state.cache.as_deref_mut().unwrap_or(&mut none);
-        match self.detail {
-            Detail::Contact => own.query.contact_within(&a, &b, 0.0, cache),
-            Detail::Manifold => {
-                let manifold = own.query.manifold(&a, &b, 0.0, cache)?;
-                own.points.extend_from_slice(manifold.points());
-                Some(manifold.contact)
+        let cache = match remembers(a.shape, b.shape) {
+            true => {
+                let warm = state.warm();
+                warm.anchor = None;
+                &mut warm.cache
             }
+            false => &mut none,
+        };
+        let hit = own.query.intersects(&a, &b, cache).hit;
+        if let Some(memory) = state.memory.as_deref_mut() {
+            memory.points.set(&[]);
+            memory.impulses.clear();
         }
+        if hit { Told::Overlap } else { Told::Nothing }
     }
 
-    /// When and how bodies that were apart met on their way, as a share of the step. The points
-    /// from `first` on, of where the bodies are now, give way to those of that time.
-    fn meeting(
-        &self,
-        state: &PairState,
-        now: &Option<Contact>,
-        own: &mut WorkerResults,
-        first: usize,
-    ) -> Option<(f64, Contact)> {
-        let [a, b] = [state.pair.a(), state.pair.b()].map(|id| self.bodies.sweep(id.index()));
-        if a.motion() == b.motion() && !a.turns() {
-            return None;
+    /// The contact where the bodies are now. It depends on nothing but where they are and, if they
+    /// touched in the last step, on the memory of that: a screen may have answered all before.
+    fn contact_now(&self, state: &mut PairState, own: &mut WorkerResults) -> Told {
+        let [a, b] = self.placed(state);
+        let remembers = remembers(a.shape, b.shape);
+        if remembers && !state.rests && !state.fresh && self.reach == 0.0 {
+            // The memory of bodies that were apart may prove that they are, and no more.
+            let doubt = DOUBT * size_of(a.shape, b.shape);
+            let cache = &mut state.warm().cache;
+            if own.query.contact_within(&a, &b, doubt, cache).is_none() {
+                state.memory().weigh_anchor();
+                return Told::Nothing;
+            }
+            state.warm().cache.clear();
         }
+        let mut none = PairCache::none();
+        let cache = if remembers { &mut state.warm().cache } else { &mut none };
+        own.points.clear();
+        let (query, points) = (&mut own.query, &mut own.points);
+        let found = find(query, self.detail, &a, &b, self.reach, cache, points);
+        let Some(contact) = found else {
+            state.memory.iter_mut().for_each(|memory| memory.weigh_anchor());
+            return Told::Nothing;
+        };
+        let apart = contact.status == Status::Separated;
+        let told = if apart { Told::Near } else { Told::Touch };
+        let memory = state.memory();
+        if !memory.impulses.is_empty() {
+            carry_impulses(memory, own);
+        }
+        (memory.contact, memory.time) = (contact, 1.0);
+        memory.points.set(&own.points);
+        if let Some(warm) = memory.warm.as_deref_mut().filter(|_| self.reuse > 0.0) {
+            warm.anchor = Anchor::new(a, b, &contact, told, self.reuse, self.reach);
+        }
+        told
+    }
+
+    /// Returns true if bodies that were apart met on their way, and writes when and how into the
+    /// memory, in place of where they are now.
+    fn meets(&self, state: &mut PairState, own: &mut WorkerResults) -> bool {
+        let [a, b] = [state.pair.a(), state.pair.b()]
+            .map(|slot| self.bodies.sweep(slot.index(), self.continuous));
+        if a.motion() == b.motion() && !a.turns() {
+            return false;
+        }
+        let touches_now = state.now.touches();
         let (shape_a, shape_b) = self.shapes(state);
         own.impact.clear();
         let (moving_a, moving_b) = (a.moving(shape_a), b.moving(shape_b));
@@ -106,30 +190,60 @@ impl PairTest<'_> {
             own.query.time_of_impact(&moving_a, &moving_b, SPAN, &mut own.impact);
         let turns = a.turns() || b.turns();
         let closes = turns || (a.linear - b.linear).dot(contact.normal) > 0.0;
-        let size = size_of(shape_a, shape_b);
         let meets = match status {
             ImpactStatus::Hit => true,
             // A step turns bodies by half a turn at most, and thousands of measurements with gaps
             // beyond this lead through it: what is left passes nearer, and touches as far as can
             // be told.
-            ImpactStatus::StepLimit => contact.distance <= NEARLY * size,
+            ImpactStatus::StepLimit => contact.distance <= NEARLY * size_of(shape_a, shape_b),
             // So near at the start that the search cannot tell it from a touch: what closes in,
             // meets.
-            ImpactStatus::AtStart => now.is_none() && closes,
+            ImpactStatus::AtStart => !touches_now && closes,
             ImpactStatus::Miss => false,
         };
-        if !meets {
-            return None;
-        }
-        own.points.truncate(first);
-        if self.detail == Detail::Manifold {
+        if meets {
             let reach = contact.distance + IMPACT_GAP * contact.distance;
             let (at_a, at_b) = (moving_a.at(time), moving_b.at(time));
-            let none = &mut PairCache::none();
-            if let Some(manifold) = own.query.manifold(&at_a, &at_b, reach, none) {
-                own.points.extend_from_slice(manifold.points());
+            let memory = state.memory();
+            memory.weigh_anchor();
+            own.points.clear();
+            if let Some(which) = self.detail.points() {
+                let (none, points) = (&mut PairCache::none(), &mut own.points);
+                own.query.gather(&at_a, &at_b, reach, none, which, points);
             }
+            memory.points.set(&own.points);
+            memory.impulses.clear();
+            (memory.contact, memory.time) = (contact, (time / SPAN).min(1.0));
         }
-        Some(((time / SPAN).min(1.0), contact))
+        meets
+    }
+}
+
+/// The contact of a pair, and its points if they are wanted.
+fn find(
+    query: &mut Query,
+    detail: Detail,
+    a: &Placed<'_>,
+    b: &Placed<'_>,
+    reach: f64,
+    cache: &mut PairCache,
+    points: &mut Vec<ManifoldPoint>,
+) -> Option<Contact> {
+    match detail.points() {
+        Some(which) => query.gather(a, b, reach, cache, which, points),
+        None => query.contact_within(a, b, reach, cache),
+    }
+}
+
+/// Gives the new points the impulses that the same points had in the last step, and others none.
+fn carry_impulses(memory: &mut PairMemory, own: &mut WorkerResults) {
+    std::mem::swap(&mut memory.impulses, &mut own.impulses);
+    memory.impulses.clear();
+    let last = memory.points.as_slice();
+    for point in &own.points {
+        let same = |old: &ManifoldPoint| (old.id, old.pieces) == (point.id, point.pieces);
+        let place = last.iter().position(same);
+        let impulse = place.and_then(|place| own.impulses.get(place)).copied();
+        memory.impulses.push(impulse.unwrap_or_default());
     }
 }

@@ -69,9 +69,7 @@ pub(super) fn run(
 ) {
     results.resize_with(workers.count(), WorkerResults::default);
     for own in results.iter_mut() {
-        own.found.clear();
-        own.points.clear();
-        own.touched = 0;
+        own.changed = false;
         own.stats = WorkerStats::default();
         own.query.set_options(test.options);
     }

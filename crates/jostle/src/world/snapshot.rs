@@ -14,12 +14,11 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-use super::bodies::Bodies;
+use super::bodies::{Active, Bodies, Kind};
 use super::bounds::Frame;
 use super::id::{BodyId, BodyPair};
-use super::merge::Touches;
-use super::pairs::{NONE, PairStates};
-use super::touch::{Touch, TouchList};
+use super::merge::Lists;
+use super::pairs::{PairMemory, PairState, PairStates, Told};
 use super::{Detail, Schedule, World};
 use crate::boxes::Boxes;
 use crate::broad::Algorithm;
@@ -47,8 +46,11 @@ pub struct WorldSnapshot {
     /// The events of the last step, ascending.
     began: Vec<[BodyId; 2]>,
     ended: Vec<[BodyId; 2]>,
+    woken: Vec<BodyId>,
     origin: DVec3,
     flat: bool,
+    reach: f64,
+    reuse: f64,
     /// The origin has changed: the next step computes all boxes again.
     renews_all: bool,
     continuous: bool,
@@ -69,6 +71,15 @@ struct BodyRecord {
     /// Its box and its answers are computed again in the next step.
     #[serde(default)]
     moved: bool,
+    /// So that nothing known of it holds.
+    #[serde(default)]
+    changed: bool,
+    #[serde(default)]
+    sensor: bool,
+    #[serde(default)]
+    continuous: bool,
+    #[serde(default)]
+    asleep: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -77,6 +88,9 @@ struct PairRecord {
     pair: Pair,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     touch: Option<TouchRecord>,
+    /// They touch, and nothing more is known than whether they did so at the end of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    overlaps: Option<bool>,
 }
 
 /// An answer of the last step. Numbers are bit patterns: depths may be infinite, which text formats
@@ -84,6 +98,9 @@ struct PairRecord {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TouchRecord {
+    /// They are apart, by no more than the reach.
+    #[serde(default)]
+    near: bool,
     /// They touched at the end of the step, rather than on their way.
     rests: bool,
     time: f64,
@@ -91,24 +108,37 @@ struct TouchRecord {
     ending: Ending,
     /// Distance, depth, normal, the two points, bound.
     bits: [u64; 12],
-    /// The two points, normal, separation and id of each.
-    points: Vec<[u64; 11]>,
+    /// The two points, normal, separation, id and pieces of each.
+    points: Vec<[u64; 12]>,
+    /// Of each point, or none.
+    #[serde(default)]
+    impulses: Vec<[u64; 3]>,
 }
 
 impl TouchRecord {
-    fn new(touch: &Touch, rests: bool, points: &[ManifoldPoint]) -> TouchRecord {
+    fn new(state: &PairState, memory: &PairMemory) -> TouchRecord {
         let Contact { distance, depth, normal, point_a, point_b, bound, status, ending } =
-            touch.contact;
+            memory.contact;
         let [n, a, b] = [normal, point_a, point_b];
         let numbers = [distance, depth, n.x, n.y, n.z, a.x, a.y, a.z, b.x, b.y, b.z, bound];
-        let points = points.iter().map(|point| {
-            let ManifoldPoint { point_a: a, point_b: b, normal: n, separation, id } = *point;
+        let points = memory.points.as_slice().iter().map(|point| {
+            let ManifoldPoint { point_a: a, point_b: b, normal: n, separation, id, pieces } =
+                *point;
+            let pieces = u64::from(pieces[0]) << 32 | u64::from(pieces[1]);
             let [ax, ay, az, bx, by, bz, nx, ny, nz, separation] =
                 [a.x, a.y, a.z, b.x, b.y, b.z, n.x, n.y, n.z, separation].map(f64::to_bits);
-            [ax, ay, az, bx, by, bz, nx, ny, nz, separation, id]
+            [ax, ay, az, bx, by, bz, nx, ny, nz, separation, id, pieces]
         });
-        let (bits, points) = (numbers.map(f64::to_bits), points.collect());
-        TouchRecord { rests, time: touch.time, status, ending, bits, points }
+        TouchRecord {
+            near: state.told == Told::Near,
+            rests: state.rests,
+            time: memory.time,
+            status,
+            ending,
+            bits: numbers.map(f64::to_bits),
+            points: points.collect(),
+            impulses: memory.impulses.iter().map(|three| three.map(f64::to_bits)).collect(),
+        }
     }
 
     fn contact(&self) -> Contact {
@@ -127,11 +157,12 @@ impl TouchRecord {
     }
 
     fn points(&self) -> Vec<ManifoldPoint> {
-        let point = |bits: &[u64; 11]| {
-            let [ax, ay, az, bx, by, bz, nx, ny, nz, separation, _] = bits.map(f64::from_bits);
+        let point = |bits: &[u64; 12]| {
+            let [ax, ay, az, bx, by, bz, nx, ny, nz, separation, ..] = bits.map(f64::from_bits);
             let (point_a, point_b) = (DVec3::new(ax, ay, az), DVec3::new(bx, by, bz));
             let normal = DVec3::new(nx, ny, nz);
-            ManifoldPoint { point_a, point_b, normal, separation, id: bits[10] }
+            let pieces = [(bits[11] >> 32) as u32, bits[11] as u32];
+            ManifoldPoint { point_a, point_b, normal, separation, id: bits[10], pieces }
         };
         self.points.iter().map(point).collect()
     }
@@ -174,7 +205,7 @@ impl World {
     /// ```
     pub fn snapshot(&mut self) -> WorldSnapshot {
         self.pairs.forget_memories();
-        let step = self.touches.step();
+        let step = self.last_step();
         let boxes = self.detector.boxes();
         let bodies = &self.bodies;
         let body = |slot: Slot| {
@@ -182,12 +213,19 @@ impl World {
             let (pose, start) = (bodies.poses[k], bodies.starts[k]);
             let start = (start != pose).then_some(start);
             let shape = bodies.shapes[k].clone();
-            BodyRecord { slot, shape, pose, start, moved: bodies.active[k] }
+            let Kind { sensor, continuous, asleep } = bodies.kinds[k];
+            let moved = bodies.active[k] != Active::No;
+            let changed = bodies.active[k] == Active::Changed;
+            BodyRecord { slot, shape, pose, start, moved, changed, sensor, continuous, asleep }
         };
         let pairs = self.pairs.states.iter().map(|state| {
-            let touch = (state.touch != NONE).then(|| &step.touches[state.touch as usize]);
-            let record = |touch| TouchRecord::new(touch, state.rests, step.points(touch));
-            PairRecord { pair: state.pair, touch: touch.map(record) }
+            let told = matches!(state.told, Told::Touch | Told::Near);
+            let memory = state.memory.as_deref().filter(|_| told);
+            PairRecord {
+                pair: state.pair,
+                touch: memory.map(|memory| TouchRecord::new(state, memory)),
+                overlaps: (state.told == Told::Overlap).then_some(state.rests),
+            }
         });
         let ids = |pair: &BodyPair| [pair.a(), pair.b()];
         WorldSnapshot {
@@ -196,6 +234,9 @@ impl World {
             boxes: boxes.clone(),
             began: step.began.iter().map(ids).collect(),
             ended: step.ended.iter().map(ids).collect(),
+            woken: step.woken.to_vec(),
+            reach: bodies.frame().reach,
+            reuse: self.reuse,
             origin: bodies.frame().origin,
             flat: bodies.frame().flat,
             renews_all: bodies.renews_all(),
@@ -218,14 +259,20 @@ impl World {
         snapshot: WorldSnapshot,
     ) -> Result<World, Error> {
         let origin = Pose::at(snapshot.origin)?.translation();
-        let frame = Frame { origin, flat: snapshot.flat };
+        let (flat, reach) = (snapshot.flat, snapshot.reach);
+        check_setting("reach", reach)?;
+        check_setting("reuse", snapshot.reuse)?;
+        let frame = Frame { origin, flat, reach };
         let bodies = restored_bodies(&snapshot.boxes, snapshot.bodies, frame, snapshot.renews_all)?;
         check_pairs(&snapshot.boxes, &snapshot.pairs)?;
-        let (pairs, touches) = restored_pairs(&bodies, &snapshot.pairs)?;
+        let mut pairs = restored_pairs(&bodies, &snapshot.pairs)?;
         let began = restored_events("began", &snapshot.boxes, &snapshot.began)?;
         let ended = restored_events("ended", &snapshot.boxes, &snapshot.ended)?;
+        let woken = restored_woken(&snapshot.boxes, snapshot.woken)?;
         let touching = |pair: &BodyPair| {
-            touches.touches.binary_search_by_key(pair, |touch| touch.pair).is_ok()
+            let states = &pairs.states;
+            let place = states.binary_search_by_key(pair, |state| bodies.pair(state.pair));
+            place.is_ok_and(|place| states[place].told.touches())
         };
         if let Some(pair) = began.iter().find(|pair| !touching(pair)) {
             return refused(format!("pair {pair} began but does not touch"));
@@ -237,9 +284,10 @@ impl World {
         let mut world = World::with_workers(algorithm, workers.clone());
         world.detector = Detector::restore(algorithm, workers, snapshot.boxes, &known)?;
         world.set_pair_limit(usize::try_from(snapshot.pair_limit).unwrap_or(usize::MAX));
+        world.lists = Lists::restored(&mut pairs.states, &bodies, began, ended, woken);
         world.bodies = bodies;
         world.pairs = pairs;
-        world.touches = Touches::restored(touches, began, ended);
+        world.reuse = snapshot.reuse;
         world.detail = snapshot.detail;
         world.schedule = snapshot.schedule;
         world.continuous = snapshot.continuous;
@@ -260,7 +308,9 @@ fn restored_bodies(
 ) -> Result<Bodies, Error> {
     let mut bodies = Bodies::restored(boxes, frame, all);
     let mut slots = boxes.live_slots();
-    for BodyRecord { slot, shape, pose, start, moved } in records {
+    for record in records {
+        let BodyRecord { slot, shape, pose, start, moved, changed, sensor, continuous, asleep } =
+            record;
         match slots.next() {
             Some(expected) if expected == slot => {}
             Some(expected) => {
@@ -270,7 +320,13 @@ fn restored_bodies(
             }
             None => return refused(format!("there is no box for the body in slot {slot}")),
         }
-        bodies.restore(boxes, slot, (shape, pose), start.unwrap_or(pose), moved);
+        let kind = Kind { sensor, continuous, asleep };
+        let active = match (changed, moved) {
+            (true, _) => Active::Changed,
+            (false, true) => Active::Moved,
+            (false, false) => Active::No,
+        };
+        bodies.restore(boxes, slot, (shape, pose, kind), start.unwrap_or(pose), active);
     }
     match slots.next() {
         Some(slot) => refused(format!("the body of slot {slot} is missing")),
@@ -307,36 +363,56 @@ fn check_pairs(boxes: &Boxes, records: &[PairRecord]) -> Result<(), Error> {
     Ok(())
 }
 
-fn restored_pairs(
-    bodies: &Bodies,
-    records: &[PairRecord],
-) -> Result<(PairStates, TouchList), Error> {
-    let (mut pairs, mut touches) = (PairStates::default(), TouchList::default());
-    for record in records {
-        let (mut place, mut rests) = (NONE, false);
-        if let Some(told) = &record.touch {
-            if !(0.0..=1.0).contains(&told.time) {
-                let (pair, time) = (record.pair, told.time);
-                return refused(format!("pair {pair}: it touches at {time}, not from 0 to 1"));
-            }
-            let points = told.points();
-            if points.len() > 4 {
-                let (pair, count) = (record.pair, points.len());
-                return refused(format!("pair {pair}: {count} contact points, at most 4"));
-            }
-            let touch = Touch {
-                pair: bodies.pair(record.pair),
-                time: told.time,
-                contact: told.contact(),
-                first: 0,
-                points: points.len() as u32,
-            };
-            place = touches.push(&touch, &points);
-            rests = told.rests;
-        }
-        pairs.restore(record.pair, &bodies.shapes, place, rests);
+fn check_setting(name: &str, value: f64) -> Result<(), Error> {
+    if (0.0..=crate::shape::LIMIT).contains(&value) {
+        return Ok(());
     }
-    Ok((pairs, touches))
+    refused(format!("{name} is {value}, not a length of 0 or more"))
+}
+
+fn restored_pairs(bodies: &Bodies, records: &[PairRecord]) -> Result<PairStates, Error> {
+    let mut pairs = PairStates::default();
+    for record in records {
+        let mut state = PairState::new(record.pair);
+        if let Some(told) = &record.touch {
+            restore_touch(&mut state, told)?;
+        } else if let Some(rests) = record.overlaps {
+            (state.told, state.rests) = (Told::Overlap, rests);
+        }
+        state.now = state.told;
+        pairs.restore(state, &bodies.shapes);
+    }
+    Ok(pairs)
+}
+
+fn restore_touch(state: &mut PairState, told: &TouchRecord) -> Result<(), Error> {
+    let pair = state.pair;
+    if !(0.0..=1.0).contains(&told.time) {
+        return refused(format!("pair {pair}: it touches at {}, not from 0 to 1", told.time));
+    }
+    let points = told.points();
+    if points.chunk_by(|p, q| p.pieces == q.pieces).any(|manifold| manifold.len() > 4) {
+        let count = points.len();
+        return refused(format!("pair {pair}: {count} contact points, at most 4 of two pieces"));
+    }
+    if !told.impulses.is_empty() && told.impulses.len() != points.len() {
+        let (count, points) = (told.impulses.len(), points.len());
+        return refused(format!("pair {pair}: {count} impulses for {points} contact points"));
+    }
+    state.told = if told.near { Told::Near } else { Told::Touch };
+    state.rests = told.rests;
+    let memory = state.memory();
+    (memory.contact, memory.time) = (told.contact(), told.time);
+    memory.points.set(&points);
+    memory.impulses = told.impulses.iter().map(|three| three.map(f64::from_bits)).collect();
+    Ok(())
+}
+
+fn restored_woken(boxes: &Boxes, woken: Vec<BodyId>) -> Result<Vec<BodyId>, Error> {
+    match woken.iter().find(|id| id.index() >= boxes.slots()) {
+        Some(id) => refused(format!("body {id} woke up, and there is no such body")),
+        None => Ok(woken),
+    }
 }
 
 fn restored_events(

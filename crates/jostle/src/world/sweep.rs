@@ -50,8 +50,9 @@ impl Sweep {
     /// A box around the whole motion. Every point moves straight but for its turn, and a turn by an
     /// angle strays from the straight line between its two positions by at most
     /// `radius * angle² / 8`.
-    pub(crate) fn bounds(&self, shape: &Shape, frame: &Frame) -> Aabb {
-        let both = frame.bounds(shape, &self.start).union(&frame.bounds(shape, &self.end));
+    pub(crate) fn bounds(&self, shape: &Shape, frame: &Frame, margin: f64) -> Aabb {
+        let start = frame.bounds(shape, &self.start, margin);
+        let both = start.union(&frame.bounds(shape, &self.end, margin));
         if !self.turns() {
             return both;
         }
@@ -108,7 +109,7 @@ mod tests {
             let nearly = DQuat::from_scaled_axis(DVec3::splat(1e-3)) * start.rotation();
             let end = if small { Pose::new(nearly, end.translation()).unwrap() } else { end };
             let sweep = Sweep::new(&shape, &start, &end);
-            let whole = sweep.bounds(&shape, &Frame::default());
+            let whole = sweep.bounds(&shape, &Frame::default(), Frame::default().margin(&shape));
             let motion = sweep.motion();
             for k in 0..=16 {
                 let there = motion.pose_at(&start, SPAN * f64::from(k) / 16.0);
@@ -126,6 +127,6 @@ mod tests {
         let ball = Shape::sphere(1.0).unwrap();
         let sweep = Sweep::new(&ball, &far(-1e60), &far(1e60));
         sweep.motion();
-        assert_eq!(sweep.bounds(&ball, &Frame::default()), Aabb::EVERYTHING);
+        assert_eq!(sweep.bounds(&ball, &Frame::default(), 0.0), Aabb::EVERYTHING);
     }
 }

@@ -1,10 +1,13 @@
 //! What comes out of a step: touches and events, in the order of pairs.
 
-use super::id::BodyPair;
+use std::fmt;
+
+use super::id::{BodyId, BodyPair};
+use super::pairs::{PairMemory, PairState};
 use crate::narrow::{Contact, ManifoldPoint};
 
-/// Two bodies that touch.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Two bodies that touch, or are near.
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Touch {
     /// The bodies; a is in the lower slot.
@@ -12,17 +15,41 @@ pub struct Touch {
     /// When in the step, from 0 to 1. Always 1, its end, unless they met on their way in continuous
     /// mode: then the first time of touch, and they may be apart again at the end.
     pub time: f64,
-    /// Depth, normal from a to b, and points, at that time; so are the points of a manifold.
+    /// Depth or distance, normal from a to b, and points, at that time; so are the points of a
+    /// manifold.
     pub contact: Contact,
-    /// Where its points begin, and how many there are.
-    pub(super) first: u32,
-    pub(super) points: u32,
+    /// The place of its state among the pairs of boxes.
+    pub(super) state: u32,
 }
 
 impl Touch {
-    /// Its own among the points of a list.
-    pub(super) fn points_in<'a>(&self, points: &'a [ManifoldPoint]) -> &'a [ManifoldPoint] {
-        &points[self.first as usize..][..self.points as usize]
+    /// What a place in a list holds until its touch is written.
+    pub(super) fn unwritten(pair: BodyPair) -> Touch {
+        Touch { pair, time: 1.0, contact: Contact::NONE, state: u32::MAX }
+    }
+
+    /// The memory of its pair, if it is still a pair of boxes.
+    pub(super) fn memory_in<'a>(&self, states: &'a [PairState]) -> Option<&'a PairMemory> {
+        let state = states.get(self.state as usize)?;
+        let same = (state.pair.a(), state.pair.b()) == (self.pair.a().slot(), self.pair.b().slot());
+        state.memory.as_deref().filter(|_| same)
+    }
+}
+
+impl PartialEq for Touch {
+    fn eq(&self, other: &Touch) -> bool {
+        (self.pair, self.time, self.contact) == (other.pair, other.time, other.contact)
+    }
+}
+
+impl fmt::Debug for Touch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Touch { pair, time, contact, .. } = self;
+        f.debug_struct("Touch")
+            .field("pair", pair)
+            .field("time", time)
+            .field("contact", contact)
+            .finish_non_exhaustive()
     }
 }
 
@@ -47,45 +74,76 @@ impl Touch {
 /// assert_eq!(step.began.len(), 1);
 /// # Ok::<(), jostle::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Step<'a> {
-    /// All pairs that touch.
+    /// All pairs that touch, but for those in [`overlaps`](Step::overlaps).
     pub touches: &'a [Touch],
+    /// Pairs that are apart by no more than the [reach](super::World::set_reach): distances, and
+    /// contact points before they touch.
+    pub near: &'a [Touch],
+    /// Pairs that touch and of which nothing more is known: one is a
+    /// [sensor](super::Body::with_sensor), or the world is asked for
+    /// [`Detail::Boolean`](super::Detail::Boolean).
+    pub overlaps: &'a [BodyPair],
     /// Pairs that touch and did not in the last step.
     pub began: &'a [BodyPair],
     /// Pairs that touched in the last step and do not now, those of removed bodies among them.
     pub ended: &'a [BodyPair],
-    pub(super) points: &'a [ManifoldPoint],
+    /// Bodies that slept until something touched them, or went away from them, in this step;
+    /// ascending.
+    pub woken: &'a [BodyId],
+    pub(super) states: &'a [PairState],
 }
 
 impl<'a> Step<'a> {
-    /// The contact points of one of [`touches`](Step::touches), if manifolds are asked for. Panics
-    /// if the touch is of another step that had more points.
+    /// The contact points of one of [`touches`](Step::touches) or [`near`](Step::near), if
+    /// manifolds are asked for; none for a touch of another step whose pair is not here.
     #[must_use]
     pub fn points(&self, touch: &Touch) -> &'a [ManifoldPoint] {
-        touch.points_in(self.points)
+        touch.memory_in(self.states).map_or(&[], |memory| memory.points.as_slice())
+    }
+
+    /// The contact points of a touch in groups of the same two [pieces](ManifoldPoint::pieces).
+    /// With [`Detail::Pieces`](super::Detail::Pieces) each is a whole manifold.
+    pub fn manifolds(&self, touch: &Touch) -> impl Iterator<Item = &'a [ManifoldPoint]> + use<'a> {
+        self.points(touch).chunk_by(|one, other| one.pieces == other.pieces)
+    }
+
+    /// The impulses that a solver has left at the points of a touch: see
+    /// [`World::impulses_mut`](super::World::impulses_mut). Empty before it has.
+    #[must_use]
+    pub fn impulses(&self, touch: &Touch) -> &'a [[f64; 3]] {
+        touch.memory_in(self.states).map_or(&[], |memory| &memory.impulses)
+    }
+
+    fn all_points(&self) -> impl Iterator<Item = &'a [ManifoldPoint]> + '_ {
+        self.touches.iter().chain(self.near).map(|touch| self.points(touch))
     }
 }
 
-/// Touches and their points.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TouchList {
-    pub touches: Vec<Touch>,
-    pub points: Vec<ManifoldPoint>,
+impl PartialEq for Step<'_> {
+    fn eq(&self, other: &Step<'_>) -> bool {
+        self.touches == other.touches
+            && self.near == other.near
+            && self.overlaps == other.overlaps
+            && (self.began, self.ended) == (other.began, other.ended)
+            && self.woken == other.woken
+            && self.all_points().eq(other.all_points())
+    }
 }
 
-impl TouchList {
-    pub(crate) fn clear(&mut self) {
-        self.touches.clear();
-        self.points.clear();
-    }
-
-    /// Appends a touch with its points, and returns its place.
-    pub(crate) fn push(&mut self, touch: &Touch, points: &[ManifoldPoint]) -> u32 {
-        let first = self.points.len() as u32;
-        self.points.extend_from_slice(touch.points_in(points));
-        self.touches.push(Touch { first, ..*touch });
-        self.touches.len() as u32 - 1
+impl fmt::Debug for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let points: Vec<&[ManifoldPoint]> = self.all_points().collect();
+        f.debug_struct("Step")
+            .field("touches", &self.touches)
+            .field("near", &self.near)
+            .field("overlaps", &self.overlaps)
+            .field("began", &self.began)
+            .field("ended", &self.ended)
+            .field("woken", &self.woken)
+            .field("points", &points)
+            .finish_non_exhaustive()
     }
 }
