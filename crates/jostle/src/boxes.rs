@@ -9,17 +9,21 @@ use crate::aabb::{Aabb, NO_BOX};
 use crate::error::{BoxError, InvalidBox};
 use crate::filter::Filter;
 use crate::id::{BoxId, Slot};
+use crate::journal::{Recorder, code};
 use crate::pair::Pair;
 use crate::par::Workers;
 
+mod batch;
 mod changes;
 mod exclusions;
+mod recorded;
 mod set_all;
-#[cfg(feature = "serde")]
 mod snapshot;
 
 pub use changes::{Changes, Follower, Stamp};
 pub(crate) use exclusions::Exclusions;
+pub(crate) use recorded::Beginning;
+pub(crate) use snapshot::Snapshot;
 
 const FREE: u8 = 0;
 const KEPT: u8 = 1;
@@ -74,6 +78,8 @@ pub struct Boxes {
     stamp: Stamp,
     /// The stamp before the last commit.
     previous: Stamp,
+    /// Is told every call that changes something.
+    recorder: Option<Box<Recorder>>,
 }
 
 impl Default for Boxes {
@@ -84,7 +90,7 @@ impl Default for Boxes {
 
 impl Clone for Boxes {
     /// The copy continues from the same step: an algorithm that is copied along with it need not
-    /// read it in full. From here on the two are different sets.
+    /// read it in full. From here on the two are different sets; a recorder stays with the first.
     fn clone(&self) -> Boxes {
         Boxes {
             aabbs: self.aabbs.clone(),
@@ -103,6 +109,7 @@ impl Clone for Boxes {
             changes: self.changes.clone(),
             stamp: Stamp::fresh(),
             previous: self.previous,
+            recorder: None,
         }
     }
 }
@@ -127,6 +134,7 @@ impl Boxes {
             changes: Changes::default(),
             stamp: Stamp::fresh(),
             previous: Stamp::fresh(),
+            recorder: None,
         }
     }
 
@@ -263,15 +271,25 @@ impl Boxes {
     pub fn insert(&mut self, aabb: Aabb, filter: Filter) -> Result<BoxId, BoxError> {
         aabb.check().map_err(|fault| InvalidBox { index: 0, fault })?;
         self.check_room(1)?;
-        Ok(self.insert_checked(aabb, filter))
+        let id = self.insert_checked(aabb, filter);
+        self.note_inserted(&[id], &[aabb], &[filter]);
+        Ok(id)
     }
 
     /// Adds many boxes with one filter; the ids are in the order of the boxes. In a set without
     /// gaps they are consecutive.
     pub fn insert_all(&mut self, aabbs: &[Aabb], filter: Filter) -> Result<Vec<BoxId>, BoxError> {
-        check_all(aabbs)?;
+        self.check_batch(aabbs)?;
         self.check_room(aabbs.len())?;
-        Ok(aabbs.iter().map(|&aabb| self.insert_checked(aabb, filter)).collect())
+        // Into free slots one by one, then behind all others at once.
+        let (reused, rest) = aabbs.split_at(self.free.len().min(aabbs.len()));
+        let mut ids: Vec<BoxId> = Vec::with_capacity(aabbs.len());
+        ids.extend(reused.iter().map(|&aabb| self.insert_checked(aabb, filter)));
+        let first = self.slots();
+        self.append(rest, filter);
+        ids.extend((first..self.slots()).map(|slot| BoxId::new(Slot::new(slot as u32), 0)));
+        self.note_inserted(&ids, aabbs, &[filter]);
+        Ok(ids)
     }
 
     /// Adds many boxes, each with its own filter.
@@ -283,10 +301,13 @@ impl Boxes {
         if aabbs.len() != filters.len() {
             return Err(BoxError::Length { given: filters.len(), expected: aabbs.len() });
         }
-        check_all(aabbs)?;
+        self.check_batch(aabbs)?;
         self.check_room(aabbs.len())?;
         let each = aabbs.iter().zip(filters);
-        Ok(each.map(|(&aabb, &filter)| self.insert_checked(aabb, filter)).collect())
+        let ids: Vec<BoxId> =
+            each.map(|(&aabb, &filter)| self.insert_checked(aabb, filter)).collect();
+        self.note_inserted(&ids, aabbs, filters);
+        Ok(ids)
     }
 
     fn check_room(&self, additional: usize) -> Result<(), BoxError> {
@@ -340,6 +361,9 @@ impl Boxes {
         if !self.aabbs[id.index()].same(&aabb) {
             self.aabbs[id.index()] = aabb;
             self.note_move(id.slot());
+            if let Some(recorder) = &mut self.recorder {
+                recorder.set(&[id.slot()], &self.aabbs);
+            }
         }
         Ok(())
     }
@@ -350,17 +374,24 @@ impl Boxes {
             return Err(BoxError::Length { given: aabbs.len(), expected: ids.len() });
         }
         ids.iter().try_for_each(|&id| self.check(id))?;
-        check_all(aabbs)?;
+        self.check_batch(aabbs)?;
         self.write_bounds(ids.iter().map(|id| id.slot()), aabbs);
         Ok(())
     }
 
     fn write_bounds(&mut self, slots: impl Iterator<Item = Slot>, aabbs: &[Aabb]) {
+        let mut differing = Vec::new();
         for (slot, aabb) in slots.zip(aabbs) {
             if !self.aabbs[slot.index()].same(aabb) {
                 self.aabbs[slot.index()] = *aabb;
                 self.note_move(slot);
+                if self.recorder.is_some() {
+                    differing.push(slot);
+                }
             }
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.set(&differing, &self.aabbs);
         }
     }
 
@@ -377,7 +408,7 @@ impl Boxes {
             return Err(BoxError::Length { given: aabbs.len(), expected: self.live });
         }
         if !self.is_dense() {
-            check_all(aabbs)?;
+            self.check_batch(aabbs)?;
             let slots: Vec<Slot> = self.live_slots().collect();
             self.write_bounds(slots.into_iter(), aabbs);
             return Ok(());
@@ -390,6 +421,9 @@ impl Boxes {
         if let Err(invalid) = set_all::note_differing(old, aabbs, 0, moved) {
             self.changes.moved.truncate(before);
             return Err(invalid.into());
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.set(&self.changes.moved[before..], aabbs);
         }
         let mut kept = before;
         for place in before..self.changes.moved.len() {
@@ -417,6 +451,10 @@ impl Boxes {
             self.still += usize::from(filter.still);
             self.still -= usize::from(old.still);
             self.note_move(id.slot());
+            self.note_call(code::FILTER, |frame| {
+                frame.varint(id.index() as u64);
+                frame.filter(&filter);
+            });
         }
         Ok(())
     }
@@ -429,6 +467,10 @@ impl Boxes {
             self.user_data.resize(self.aabbs.len(), 0);
         }
         self.user_data[id.index()] = data;
+        self.note_call(code::USER_DATA, |frame| {
+            frame.varint(id.index() as u64);
+            frame.word(data);
+        });
         Ok(())
     }
 
@@ -439,6 +481,7 @@ impl Boxes {
     pub fn exclude(&mut self, one: BoxId, other: BoxId) -> Result<(), BoxError> {
         let pair = self.checked_pair(one, other)?;
         self.exclusions.exclude(pair);
+        self.note_pair(code::EXCLUDE, pair);
         Ok(())
     }
 
@@ -446,6 +489,7 @@ impl Boxes {
     pub fn include(&mut self, one: BoxId, other: BoxId) -> Result<(), BoxError> {
         let pair = self.checked_pair(one, other)?;
         self.exclusions.include(pair);
+        self.note_pair(code::INCLUDE, pair);
         Ok(())
     }
 
@@ -499,6 +543,7 @@ impl Boxes {
     pub fn remove(&mut self, id: BoxId) -> Result<(), BoxError> {
         self.check(id)?;
         self.remove_checked(id.slot());
+        self.note_removed(&[id]);
         Ok(())
     }
 
@@ -511,6 +556,7 @@ impl Boxes {
             return Err(BoxError::Twice(twice[0]));
         }
         ids.iter().for_each(|id| self.remove_checked(id.slot()));
+        self.note_removed(ids);
         Ok(())
     }
 
@@ -573,13 +619,6 @@ fn withdraw(list: &mut Vec<Slot>, place: &mut [u32], slot: Slot) {
     if let Some(&shifted) = list.get(at) {
         place[shifted.index()] = at as u32;
     }
-}
-
-/// The first invalid box of a batch.
-pub(crate) fn check_all(aabbs: &[Aabb]) -> Result<(), InvalidBox> {
-    let check =
-        |(index, aabb): (usize, &Aabb)| aabb.check().map_err(|fault| InvalidBox { index, fault });
-    aabbs.iter().enumerate().try_for_each(check)
 }
 
 #[cfg(test)]

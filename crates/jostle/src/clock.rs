@@ -2,8 +2,31 @@
 //!
 //! `std::time::Instant::now` panics on `wasm32-unknown-unknown`. Times appear in statistics alone
 //! and never decide a result, so there every duration is zero and everything else works.
+//!
+//! Simulated threads ([`Workers::simulated`](crate::Workers::simulated)) turn the clock back: what
+//! several of them would have done at once is taken off the time that passed. Everything that reads
+//! this clock then tells the time that the simulated threads would have taken. There is one clock
+//! for all threads, because a step may begin on one and end on another.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+/// By how many nanoseconds the clock was turned back.
+static SAVED: AtomicU64 = AtomicU64::new(0);
+
+/// Turns the clock back.
+pub(crate) fn save(time: Duration) {
+    SAVED.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
+}
+
+/// By how much the clock was turned back so far.
+pub(crate) fn saved() -> Duration {
+    Duration::from_nanos(SAVED.load(Ordering::Relaxed))
+}
+
+/// Held by tests that simulate threads or look at the clock, which others turn back.
+#[cfg(test)]
+pub(crate) static ALONE_AT_THE_CLOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 type Now = std::time::Instant;
@@ -19,7 +42,8 @@ pub(crate) struct Instant(Now);
 impl Instant {
     #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     pub(crate) fn now() -> Instant {
-        Instant(Now::now())
+        let now = Now::now();
+        Instant(now.checked_sub(saved()).unwrap_or(now))
     }
 
     #[cfg(all(target_family = "wasm", target_os = "unknown"))]
@@ -49,7 +73,22 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+    fn saved_time_does_not_count() {
+        let _alone = ALONE_AT_THE_CLOCK.lock().unwrap();
+        let start = Instant::now();
+        std::thread::sleep(Duration::from_millis(20));
+        save(Duration::from_millis(15));
+        let took = start.elapsed();
+        assert!(took >= Duration::from_millis(5));
+        save(took);
+        assert!(start.elapsed() < took);
+        assert!(saved() >= Duration::from_millis(20));
+    }
+
+    #[test]
     fn time_does_not_run_backwards() {
+        let _alone = ALONE_AT_THE_CLOCK.lock().unwrap();
         let (one, other) = (Instant::now(), Instant::now());
         assert_eq!(one.since(one), Duration::ZERO);
         assert_eq!(one.since(other), Duration::ZERO);

@@ -1,12 +1,13 @@
 //! [`Detector`]: a stepper and the boxes it follows. What most users hold.
 
 use crate::aabb::Aabb;
-use crate::boxes::{Boxes, Stamp};
-use crate::broad::{Algorithm, BroadPhase};
+use crate::boxes::{Beginning, Boxes, Stamp};
+use crate::broad::{Algorithm, BroadPhase, Sketch};
 use crate::error::{BoxError, Error};
 use crate::events::Events;
 use crate::filter::Filter;
 use crate::id::BoxId;
+use crate::journal::Recorder;
 use crate::pair::Pair;
 use crate::par::Workers;
 use crate::queries::Queries;
@@ -119,32 +120,12 @@ impl Detector {
         boxes: Boxes,
         pairs: &[Pair],
     ) -> Result<Detector, Error> {
-        let mut pairs = pairs.to_vec();
-        pairs.sort_unstable();
-        check_pairs(&boxes, &pairs)?;
         let mut detector = Detector::with_workers(algorithm, workers);
+        detector.stepper.restore_pairs(&boxes, pairs)?;
         detector.boxes = boxes;
         detector.boxes.set_workers(detector.stepper.workers());
-        detector.stepper.set_pairs(&pairs);
         Ok(detector)
     }
-}
-
-/// Fails at the first pair that cannot be the result of a step on these boxes.
-fn check_pairs(boxes: &Boxes, sorted: &[Pair]) -> Result<(), Error> {
-    let refused = |pair: Pair, why: String| Err(Error::Snapshot(format!("pair {pair}: {why}")));
-    for (place, &pair) in sorted.iter().enumerate() {
-        if pair.a() >= pair.b() {
-            return refused(pair, "the first slot must be the smaller of two".into());
-        }
-        if let Some(slot) = [pair.a(), pair.b()].into_iter().find(|&s| !boxes.may_have_pairs(s)) {
-            return refused(pair, format!("there is no box in slot {slot}"));
-        }
-        if place > 0 && sorted[place - 1] == pair {
-            return refused(pair, "listed twice".into());
-        }
-    }
-    Ok(())
 }
 
 /// Boxes. On an error nothing has changed.
@@ -205,9 +186,16 @@ impl Detector {
     /// remove boxes, and step again.
     pub fn step(&mut self) -> Result<Events<'_>, Error> {
         self.seen = None;
-        self.stepper.step(&self.boxes)?;
+        if let Err(error) = self.stepper.step(&self.boxes) {
+            self.boxes.note_refusal(&error);
+            return Err(error);
+        }
         self.query_cache.commit(&mut self.boxes);
         self.seen = Some(self.boxes.stamp());
+        if let Some(recorder) = self.boxes.recorder_mut() {
+            let events = self.stepper.events();
+            recorder.step(self.stepper.pairs(), events.began, events.ended);
+        }
         Ok(self.stepper.events())
     }
 
@@ -258,6 +246,33 @@ impl Detector {
     }
 }
 
+/// Recording.
+impl Detector {
+    /// Tells a recorder every call that changes something from here on, and what each step finds,
+    /// beginning with the boxes and pairs as they are. Another recorder takes the place of the
+    /// last. A copy of a detector is not recorded, and boxes replaced as a whole (by assigning to
+    /// [`Detector::boxes_mut`]) take their recorder with them.
+    pub fn record(&mut self, recorder: Recorder) {
+        let beginning = Beginning {
+            algorithm: self.stepper.broad_phase().name(),
+            threads: self.stepper.workers().count(),
+            pair_limit: self.stepper.pair_limit(),
+            pairs: self.stepper.pairs(),
+        };
+        self.boxes.record(recorder, &beginning);
+    }
+
+    /// The recorder: whether it is in order, and how much it has written.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.boxes.recorder()
+    }
+
+    /// Stops recording; [`Recorder::finish`] then says whether everything was written.
+    pub fn stop_recording(&mut self) -> Option<Recorder> {
+        self.boxes.take_recorder()
+    }
+}
+
 /// The algorithm.
 impl Detector {
     /// The algorithm this detector was given; none if it was given a broad phase of the caller's.
@@ -274,6 +289,7 @@ impl Detector {
     /// Replaces the broad phase by one of the caller's. Pairs and events continue as if nothing had
     /// happened.
     pub fn set_broad_phase(&mut self, broad: Box<dyn BroadPhase>) {
+        self.boxes.note_algorithm(broad.name());
         self.stepper.replace_broad_phase(broad);
         self.algorithm = None;
         self.seen = None;
@@ -284,6 +300,7 @@ impl Detector {
     /// [excluded](Detector::exclude) ones do. [`PairBuffer::DEFAULT_LIMIT`](crate::PairBuffer)
     /// holds until another is set.
     pub fn set_pair_limit(&mut self, limit: usize) {
+        self.boxes.note_pair_limit(limit);
         self.stepper.set_pair_limit(limit);
     }
 
@@ -311,6 +328,13 @@ impl Detector {
     /// Why the broad phase chose as it did, if it is one that chooses.
     pub fn reason(&self) -> Option<String> {
         self.stepper.reason()
+    }
+
+    /// Empties the sketch and draws what the broad phase saw in the last step: cells, nodes, sweep
+    /// axes. Not every algorithm draws something.
+    pub fn sketch(&self, sketch: &mut Sketch) {
+        sketch.clear();
+        self.stepper.broad_phase().sketch(&self.boxes, sketch);
     }
 
     /// Panics and names the invariant if the broad phase's structure is broken. For tests.

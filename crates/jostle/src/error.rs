@@ -5,7 +5,7 @@ use std::fmt;
 use crate::aabb::BoxFault;
 use crate::id::BoxId;
 use crate::pair::LimitReached;
-use crate::shape::{PoseError, ShapeError};
+use crate::shape::{MeshError, PoseError, ShapeError};
 
 /// A box that cannot be taken, by its place in the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,6 +109,8 @@ pub enum Error {
     },
     /// A shape was refused.
     Shape(ShapeError),
+    /// A mesh was refused.
+    Mesh(MeshError),
     /// A pose or a motion was refused.
     Pose(PoseError),
     /// The shape of a body was refused.
@@ -143,6 +145,7 @@ impl fmt::Display for Error {
             }
             Error::Snapshot(reason) => write!(f, "the snapshot is damaged: {reason}"),
             Error::Shape(error) => error.fmt(f),
+            Error::Mesh(error) => error.fmt(f),
             Error::Pose(error) => error.fmt(f),
             Error::Body { index, fault } => write!(f, "body {index}: {fault}"),
             Error::Threads(reason) => write!(f, "worker threads could not be started: {reason}"),
@@ -174,6 +177,12 @@ impl From<InvalidBox> for Error {
 impl From<ShapeError> for Error {
     fn from(error: ShapeError) -> Error {
         Error::Shape(error)
+    }
+}
+
+impl From<MeshError> for Error {
+    fn from(error: MeshError) -> Error {
+        Error::Mesh(error)
     }
 }
 

@@ -41,7 +41,9 @@
 //! | ask what a ray, a box or a point meets | [`Detector::queries`], [`Queries`], [`Cast`] |
 //! | follow moving shapes | [`World`], [`Body`], [`shape`] |
 //! | ask about two shapes | [`narrow`] |
+//! | ask about triangle meshes | [`mesh`], [`mesh::Mesh`] |
 //! | use several threads | [`Workers`] |
+//! | record what happened, and do it again | [`Recorder`], [`recording`] |
 //! | compare algorithms, or write one | [`Stepper`], [`BroadPhase`], [`broad`] |
 //!
 //! # Ids, slots and pairs
@@ -71,7 +73,9 @@ pub mod broad;
 // The benchmarks time these alone; they are no part of the interface.
 #[doc(hidden)]
 pub mod ds;
+pub mod mesh;
 pub mod narrow;
+pub mod recording;
 pub mod shape;
 pub mod world;
 
@@ -83,6 +87,7 @@ mod error;
 mod events;
 mod filter;
 mod id;
+mod journal;
 mod one_shot;
 mod pair;
 mod par;
@@ -105,6 +110,7 @@ pub use error::{BoxError, Error, InvalidBox};
 pub use events::{Events, PairTracker};
 pub use filter::Filter;
 pub use id::{BoxId, Slot};
+pub use journal::{RecordError, Recorder, StepHash};
 pub use one_shot::{overlaps, overlaps_between};
 pub use pair::{Lane, LimitReached, Pair, PairBuffer};
 pub use par::{Workers, available as available_threads};

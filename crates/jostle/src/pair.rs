@@ -330,6 +330,29 @@ impl PairBuffer {
         self.lanes.iter().map(|lane| lane.pairs.as_slice())
     }
 
+    /// Number of lanes, empty ones included.
+    pub(crate) fn lane_count(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// The pairs of a lane; none if there is no such lane.
+    pub(crate) fn slice(&self, lane: usize) -> &[Pair] {
+        self.lanes.get(lane).map_or(&[], |lane| lane.pairs.as_slice())
+    }
+
+    /// Exchanges the pairs of each lane for those in `others`, of which there may be more: these
+    /// are emptied. Clear the buffer before its next use.
+    pub(crate) fn swap_lanes(&mut self, others: &mut Vec<Vec<Pair>>) {
+        if others.len() < self.lanes.len() {
+            others.resize_with(self.lanes.len(), Vec::new);
+        }
+        let (swapped, rest) = others.split_at_mut(self.lanes.len());
+        for (lane, other) in self.lanes.iter_mut().zip(swapped) {
+            std::mem::swap(&mut lane.pairs, other);
+        }
+        rest.iter_mut().for_each(Vec::clear);
+    }
+
     /// The pairs in the order they were written.
     pub fn iter(&self) -> impl Iterator<Item = Pair> {
         self.slices().flatten().copied()

@@ -4,6 +4,12 @@
 //! Tasks are numbered and results are stored by number, so they never depend on which thread ran
 //! which task.
 
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use crate::clock::{self, Instant};
 use crate::error::Error;
 
 /// A handle to the threads that algorithms run on; clones share them.
@@ -19,6 +25,8 @@ use crate::error::Error;
 pub struct Workers {
     #[cfg(feature = "parallel")]
     pool: Option<std::sync::Arc<rayon::ThreadPool>>,
+    /// Number of threads that the calling one stands in for; 0 if none are simulated.
+    simulated: usize,
 }
 
 impl Workers {
@@ -45,7 +53,7 @@ impl Workers {
             .thread_name(|index| format!("jostle-{index}"))
             .build()
             .map_err(|error| Error::Threads(error.to_string()))?;
-        Ok(Workers { pool: Some(std::sync::Arc::new(pool)) })
+        Ok(Workers { pool: Some(std::sync::Arc::new(pool)), simulated: 0 })
     }
 
     /// Without the `parallel` feature, always the calling thread; more than [`Workers::MAX`] is
@@ -56,22 +64,67 @@ impl Workers {
         Ok(Workers::one())
     }
 
-    /// Number of threads.
-    #[cfg(feature = "parallel")]
-    pub fn count(&self) -> usize {
-        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    /// Stands in for `count` threads on the calling one, to learn what they would gain: tasks run
+    /// one after the other, and of their times the length of the schedule is computed that the
+    /// threads would have followed, each taking the next task when it is idle. Times that the
+    /// library reports ([`StepTime`](crate::StepTime), [`Stats::stages`](crate::Stats)) are then
+    /// those of the simulated threads; what is serial takes as long as it does. Waking threads and
+    /// sharing memory and caches cost nothing here, so real threads gain somewhat less. Meant for
+    /// measuring on a machine that is otherwise idle: there is one clock, so times that others in
+    /// the process report meanwhile are shortened too.
+    ///
+    /// ```
+    /// use jostle::{Algorithm, Detector, Workers};
+    ///
+    /// let detector = Detector::with_workers(Algorithm::Auto, Workers::simulated(64)?);
+    /// assert_eq!(detector.threads(), 64);
+    /// # Ok::<(), jostle::Error>(())
+    /// ```
+    pub fn simulated(count: usize) -> Result<Workers, Error> {
+        check_count(count)?;
+        Ok(Workers { simulated: count.max(1), ..Workers::default() })
+    }
+
+    /// By how much all simulated threads have shortened the time of this process so far. Its
+    /// difference around some work, taken off the time on a clock, leaves the simulated time.
+    pub fn saved_time() -> Duration {
+        clock::saved()
     }
 
     /// Number of threads.
-    #[cfg(not(feature = "parallel"))]
     pub fn count(&self) -> usize {
-        1
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = &self.pool {
+            return pool.current_num_threads();
+        }
+        self.simulated.max(1)
+    }
+
+    /// The schedule of tasks that begin now, if threads are simulated.
+    fn schedule(&self) -> Schedule {
+        Schedule::new(self.simulated)
+    }
+
+    /// The threads, unless the calling one works [alone](Workers::alone).
+    #[cfg(feature = "parallel")]
+    fn pool(&self) -> Option<&rayon::ThreadPool> {
+        if ALONE.get() { None } else { self.pool.as_deref() }
+    }
+
+    /// Runs `work`, and all tasks in it, on the calling thread: what is soon done is done before
+    /// others wake up. The tasks are the same ones.
+    pub(crate) fn alone<R>(&self, work: impl FnOnce() -> R) -> R {
+        let before = ALONE.replace(true);
+        let restore = Restore(before);
+        let result = work();
+        drop(restore);
+        result
     }
 
     /// Runs `work` on these threads, so that the loops in it need not be handed over one by one.
     pub fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         #[cfg(feature = "parallel")]
-        if let Some(pool) = &self.pool {
+        if let Some(pool) = self.pool() {
             return pool.install(work);
         }
         work()
@@ -80,17 +133,18 @@ impl Workers {
     /// Calls `task` for each number below `tasks`; idle threads take what is left.
     pub fn run(&self, tasks: usize, task: impl Fn(usize) + Sync) {
         #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (&self.pool, tasks > 1) {
+        if let (Some(pool), true) = (self.pool(), tasks > 1) {
             use rayon::prelude::*;
             return pool.install(|| (0..tasks).into_par_iter().with_max_len(1).for_each(&task));
         }
-        (0..tasks).for_each(task);
+        let mut schedule = self.schedule();
+        (0..tasks).for_each(|number| schedule.run(|| task(number)));
     }
 
     /// Calls `task` with each item and its place.
     pub fn for_each<T: Send>(&self, items: &mut [T], task: impl Fn(usize, &mut T) + Sync) {
         #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (&self.pool, items.len() > 1) {
+        if let (Some(pool), true) = (self.pool(), items.len() > 1) {
             use rayon::prelude::*;
             let each = || {
                 let items = items.par_iter_mut().enumerate().with_max_len(1);
@@ -98,7 +152,9 @@ impl Workers {
             };
             return pool.install(each);
         }
-        items.iter_mut().enumerate().for_each(|(index, item)| task(index, item));
+        let mut schedule = self.schedule();
+        let numbered = items.iter_mut().enumerate();
+        numbered.for_each(|(index, item)| schedule.run(|| task(index, item)));
     }
 
     /// Calls `task` with each run of `length` items and the place of the run.
@@ -109,7 +165,7 @@ impl Workers {
         task: impl Fn(usize, &mut [T]) + Sync,
     ) {
         #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (&self.pool, items.len() > length) {
+        if let (Some(pool), true) = (self.pool(), items.len() > length) {
             use rayon::prelude::*;
             let each = || {
                 let chunks = items.par_chunks_mut(length).enumerate().with_max_len(1);
@@ -117,7 +173,9 @@ impl Workers {
             };
             return pool.install(each);
         }
-        items.chunks_mut(length).enumerate().for_each(|(index, chunk)| task(index, chunk));
+        let mut schedule = self.schedule();
+        let chunks = items.chunks_mut(length).enumerate();
+        chunks.for_each(|(index, chunk)| schedule.run(|| task(index, chunk)));
     }
 
     /// Calls `task` with each run of `length` items, the place of the run, and its scratch.
@@ -130,7 +188,7 @@ impl Workers {
     ) {
         assert_eq!(items.len().div_ceil(length), scratch.len(), "every run has its scratch");
         #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (&self.pool, scratch.len() > 1) {
+        if let (Some(pool), true) = (self.pool(), scratch.len() > 1) {
             use rayon::prelude::*;
             let each = || {
                 let runs = items.par_chunks_mut(length).zip(scratch.par_iter_mut());
@@ -139,8 +197,9 @@ impl Workers {
             };
             return pool.install(each);
         }
+        let mut schedule = self.schedule();
         let runs = items.chunks_mut(length).zip(scratch).enumerate();
-        runs.for_each(|(index, (items, scratch))| task(index, items, scratch));
+        runs.for_each(|(index, (items, scratch))| schedule.run(|| task(index, items, scratch)));
     }
 
     /// Calls `task` with each of `parts` stretches of the items, one after the other, and the
@@ -154,13 +213,13 @@ impl Workers {
         task: impl Fn(usize, &mut [T]) + Sync,
     ) {
         #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (&self.pool, parts > 1) {
+        if let (Some(pool), true) = (self.pool(), parts > 1) {
             return pool.install(|| halve(items, 0..parts, &begin, &task));
         }
-        let mut rest = items;
+        let (mut schedule, mut rest) = (self.schedule(), items);
         for part in 0..parts {
             let (own, later) = rest.split_at_mut(begin(part + 1) - begin(part));
-            task(part, own);
+            schedule.run(|| task(part, own));
             rest = later;
         }
     }
@@ -168,11 +227,17 @@ impl Workers {
     /// Sorts items that are all different, or alike in every respect if they are equal.
     pub(crate) fn sort<T: Ord + Send>(&self, items: &mut [T]) {
         #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (&self.pool, items.len() >= WORTH_SORTING_TOGETHER) {
+        if let (Some(pool), true) = (self.pool(), items.len() >= WORTH_SORTING_TOGETHER) {
             use rayon::prelude::*;
             return pool.install(|| items.par_sort_unstable());
         }
+        let start = Instant::now();
         items.sort_unstable();
+        if self.simulated > 1 && items.len() >= WORTH_SORTING_TOGETHER {
+            clock::save(
+                start.elapsed().mul_f64(1.0 - quicksort_share(items.len(), self.simulated)),
+            );
+        }
     }
 
     /// Calls `task` with each two items of the same place, and the place. The slices are of the
@@ -185,7 +250,7 @@ impl Workers {
     ) {
         assert_eq!(ones.len(), others.len(), "every item has its partner");
         #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (&self.pool, ones.len() > 1) {
+        if let (Some(pool), true) = (self.pool(), ones.len() > 1) {
             use rayon::prelude::*;
             let each = || {
                 let both = ones.par_iter_mut().zip(others.par_iter_mut());
@@ -194,8 +259,9 @@ impl Workers {
             };
             return pool.install(each);
         }
+        let mut schedule = self.schedule();
         let both = ones.iter_mut().zip(others).enumerate();
-        both.for_each(|(index, (one, other))| task(index, one, other));
+        both.for_each(|(index, (one, other))| schedule.run(|| task(index, one, other)));
     }
 
     /// Calls `task` with each item, its place, and the scratch of its run: `length` items after
@@ -220,15 +286,92 @@ impl Workers {
         other: impl FnOnce() -> B + Send,
     ) -> (A, B) {
         #[cfg(feature = "parallel")]
-        if let Some(pool) = &self.pool {
+        if let Some(pool) = self.pool() {
             return pool.install(|| rayon::join(one, other));
         }
-        (one(), other())
+        let mut schedule = self.schedule();
+        (schedule.run(one), schedule.run(other))
     }
 }
 
+thread_local! {
+    /// True while this thread runs all tasks itself.
+    static ALONE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends the calling thread's working alone, after a panic too.
+struct Restore(bool);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        ALONE.set(self.0);
+    }
+}
+
+/// Tasks that simulated threads run at once. When it ends, the clock is turned back by what they
+/// would have saved.
+struct Schedule {
+    /// When each thread is idle again; empty if no threads are simulated.
+    idle: BinaryHeap<Reverse<Duration>>,
+    start: Option<Instant>,
+    /// The time of all tasks, tasks within them one after the other.
+    work: Duration,
+    longest: Duration,
+}
+
+impl Schedule {
+    #[inline]
+    fn new(threads: usize) -> Schedule {
+        // Without simulated threads nothing is allocated and no clock read.
+        let idle = if threads > 1 { vec![Reverse(Duration::ZERO); threads] } else { Vec::new() };
+        let start = (threads > 1).then(Instant::now);
+        Schedule { idle: idle.into(), start, work: Duration::ZERO, longest: Duration::ZERO }
+    }
+
+    #[inline]
+    fn run<R>(&mut self, task: impl FnOnce() -> R) -> R {
+        if self.start.is_none() {
+            return task();
+        }
+        let (start, saved) = (Instant::now(), clock::saved());
+        let result = task();
+        let took = start.elapsed();
+        self.work += took + (clock::saved() - saved);
+        self.assign(took);
+        result
+    }
+
+    /// The thread that is idle first takes the task.
+    #[cold]
+    fn assign(&mut self, took: Duration) {
+        let Reverse(idle) = self.idle.pop().unwrap_or_default();
+        self.longest = self.longest.max(idle + took);
+        self.idle.push(Reverse(idle + took));
+    }
+
+    /// What the threads take: no less than their share of the work, which counts if tasks have
+    /// tasks within them.
+    fn length(&self) -> Duration {
+        self.longest.max(self.work / self.idle.len().max(1) as u32)
+    }
+}
+
+impl Drop for Schedule {
+    fn drop(&mut self) {
+        if let Some(start) = self.start {
+            clock::save(start.elapsed().saturating_sub(self.length()));
+        }
+    }
+}
+
+/// The share of its time that a quicksort takes on several threads: the cuts of the first levels
+/// are made by one, by two, by four, which adds up to two passes over all items.
+fn quicksort_share(items: usize, threads: usize) -> f64 {
+    let (threads, levels) = (threads as f64, (items.max(2) as f64).log2());
+    (1.0 / threads + (1.0 - 1.0 / threads) * 2.0 / levels).min(1.0)
+}
+
 /// Fewer items are sorted sooner by one thread than others wake up.
-#[cfg(feature = "parallel")]
 const WORTH_SORTING_TOGETHER: usize = 1 << 14;
 
 /// Halves the parts until one is left, without memory for a list of them.
@@ -277,9 +420,30 @@ mod tests {
     }
 
     #[test]
+    fn simulated_threads_take_the_length_of_their_schedule() {
+        let _alone = clock::ALONE_AT_THE_CLOCK.lock().unwrap();
+        let millisecond = Duration::from_millis(1);
+        let mut schedule = Schedule::new(2);
+        [3, 1, 1, 1, 4].iter().for_each(|time| schedule.assign(*time * millisecond));
+        assert_eq!(schedule.length(), 7 * millisecond);
+        schedule.work = 20 * millisecond;
+        assert_eq!(schedule.length(), 10 * millisecond);
+        let workers = Workers::simulated(4).unwrap();
+        let (start, real) = (Instant::now(), std::time::Instant::now());
+        let before = Workers::saved_time();
+        workers.run(8, |_| std::thread::sleep(5 * millisecond));
+        let (took, real) = (start.elapsed(), real.elapsed());
+        assert!(took >= 10 * millisecond && took < real);
+        assert!(Workers::saved_time() - before <= real);
+        assert!(quicksort_share(1 << 20, 1) == 1.0 && quicksort_share(1 << 20, 64) < 0.12);
+        assert!(Workers::simulated(5000).is_err());
+    }
+
+    #[test]
     fn every_task_runs_once_whatever_the_number_of_workers() {
-        for count in [1, 2, 3, 8] {
-            let workers = Workers::new(count).unwrap();
+        let _alone = clock::ALONE_AT_THE_CLOCK.lock().unwrap();
+        let real = [1, 2, 3, 8].map(|count| Workers::new(count).unwrap());
+        for workers in real.into_iter().chain([Workers::simulated(5).unwrap()]) {
             let ran: Vec<AtomicUsize> = (0..100).map(|_| AtomicUsize::new(0)).collect();
             workers.run(100, |task| {
                 ran[task].fetch_add(1, Ordering::Relaxed);
@@ -327,6 +491,13 @@ mod tests {
             workers.sort(&mut mixed);
             assert!(mixed.iter().copied().eq(0..50_000));
             assert_eq!(workers.join(|| 1, || 2), (1, 2));
+            let caller = std::thread::current().id();
+            let here = || std::thread::current().id() == caller;
+            workers.alone(|| {
+                workers.run(9, |_| assert!(here()));
+                assert!(workers.enter(here) && workers.join(here, here) == (true, true));
+            });
+            assert_eq!(workers.enter(here), workers.count() == 1 || workers.simulated > 0);
         }
     }
 }

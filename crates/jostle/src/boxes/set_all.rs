@@ -37,6 +37,7 @@ impl Boxes {
                 self.runs.resize_with(count, Run::default);
             }
             self.find_differing(aabbs, count)?;
+            self.record_differing(aabbs, count);
             self.write_differing(aabbs, count);
             self.list_differing(count);
             Ok(())
@@ -53,6 +54,12 @@ impl Boxes {
             run.invalid = note_differing(old, new, first, &mut run.differing).err();
         });
         self.runs[..count].iter().find_map(|run| run.invalid).map_or(Ok(()), Err)
+    }
+
+    fn record_differing(&mut self, aabbs: &[Aabb], count: usize) {
+        if let Some(recorder) = &mut self.recorder {
+            self.runs[..count].iter().for_each(|run| recorder.set(&run.differing, aabbs));
+        }
     }
 
     fn write_differing(&mut self, aabbs: &[Aabb], count: usize) {

@@ -1,27 +1,29 @@
-//! Snapshots of boxes (`serde`). Bounds are written as bit patterns: text formats lose infinities
-//! otherwise.
+//! Snapshots of boxes, for `serde` and for recordings. Bounds are bit patterns: text formats lose
+//! infinities otherwise.
 
 use super::*;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-#[derive(Serialize, Deserialize)]
-struct Snapshot {
-    bits: Vec<[u32; 6]>,
-    filters: Vec<Filter>,
-    state: Vec<u8>,
+/// Everything that a set of boxes holds.
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Snapshot {
+    pub(crate) bits: Vec<[u32; 6]>,
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) state: Vec<u8>,
     /// All zero if left out.
-    #[serde(default)]
-    generations: Vec<u32>,
-    #[serde(default)]
-    user_data: Vec<u64>,
-    #[serde(default)]
-    exclusions: Vec<Pair>,
-    free: Vec<Slot>,
-    inserted: Vec<Slot>,
-    moved: Vec<Slot>,
-    removed: Vec<Slot>,
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(crate) generations: Vec<u32>,
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(crate) user_data: Vec<u64>,
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(crate) exclusions: Vec<Pair>,
+    pub(crate) free: Vec<Slot>,
+    pub(crate) inserted: Vec<Slot>,
+    pub(crate) moved: Vec<Slot>,
+    pub(crate) removed: Vec<Slot>,
 }
 
+#[cfg(feature = "serde")]
 fn to_bits(aabb: &Aabb) -> [u32; 6] {
     std::array::from_fn(|k| if k < 3 { aabb.min[k] } else { aabb.max[k - 3] }.to_bits())
 }
@@ -31,9 +33,11 @@ fn from_bits(bits: &[u32; 6]) -> Aabb {
     Aabb::new([bound(0), bound(1), bound(2)], [bound(3), bound(4), bound(5)])
 }
 
-impl Serialize for Boxes {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let snapshot = Snapshot {
+#[cfg(feature = "serde")]
+impl Boxes {
+    /// Everything that the set holds.
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
             bits: self.aabbs.iter().map(to_bits).collect(),
             filters: self.filters.clone(),
             state: self.state.clone(),
@@ -44,14 +48,29 @@ impl Serialize for Boxes {
             inserted: self.changes.inserted.clone(),
             moved: self.changes.moved.clone(),
             removed: self.changes.removed.clone(),
-        };
-        snapshot.serialize(serializer)
+        }
     }
 }
 
-impl<'de> Deserialize<'de> for Boxes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Boxes, D::Error> {
-        restore(Snapshot::deserialize(deserializer)?).map_err(de::Error::custom)
+#[cfg(feature = "serde")]
+impl serde::Serialize for Boxes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.snapshot().serialize(serializer)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl<'de> serde::Deserialize<'de> for Boxes {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Boxes, D::Error> {
+        use serde::de::Error;
+        Boxes::from_snapshot(Snapshot::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl Boxes {
+    /// The set that a snapshot holds; what does not fit together is told in words.
+    pub(crate) fn from_snapshot(snapshot: Snapshot) -> Result<Boxes, String> {
+        restore(snapshot)
     }
 }
 

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::broad::contract::BroadPhase;
 use crate::broad::{
     auto, bidim_sap, brute_force, bvh, grid_sap, grid_sweep, hash_grid, octree, sap, segmented_sap,
-    simd_sap, sort_sweep,
+    simd_sap, sort_sweep, verlet,
 };
 use crate::par::Workers;
 
@@ -116,6 +116,8 @@ algorithms! {
         "Columns of a grid across the sweep axis, each swept on its own.";
     Bvh = "bvh", bvh::Bvh::new,
         "Trees of eight: one of what moves, a few of what rests; carries the queries.";
+    Verlet = "verlet", verlet::Verlet::new,
+        "Lists of near pairs, tested again while boxes move a little; the flips are the events.";
     BidimSap = "bidim-sap", bidim_sap::BidimSap::new,
         "Two sorted axes: strips along one, parallel sweeps along the other; for millions.";
     Sap = "sap", sap::Sap::new,

@@ -16,6 +16,9 @@
 //! - `grid-sweep` for more, when boxes come and go, and when most boxes are declared still and the
 //!   others move.
 //!
+//! A [`Rival`], a broad phase elsewhere such as on a GPU, is one more candidate if it is given,
+//! with a cost model of its own. If it fails, the processor takes over within the same step.
+//!
 //! The models were fitted to medians over 16 steps of every scene of `jostle bench` with 300 to 400
 //! 000 boxes on one thread; only their ratios matter. If an algorithm has made far more tests than
 //! its model expects, the tests it counted replace the model (`Known`): crowds in the columns of
@@ -33,6 +36,7 @@ use crate::broad::brute_force::BruteForce;
 use crate::broad::bvh::Bvh;
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::grid_sweep::GridSweep;
+use crate::broad::sketch::Sketch;
 use crate::error::Error;
 use crate::pair::PairBuffer;
 use crate::par::Workers;
@@ -60,11 +64,39 @@ struct Observed {
 }
 
 impl Observed {
-    /// Looks at a set of boxes and its pending changes.
-    fn new(boxes: &Boxes) -> Observed {
+    /// Looks at a set of boxes and its pending changes. Before the `first` update all boxes are
+    /// new; what counts are the steps to come, in which those move that are not declared still.
+    fn new(boxes: &Boxes, first: bool) -> Observed {
         let changes = boxes.changes();
+        if first {
+            let (boxes, still) = (boxes.len(), boxes.still_count());
+            return Observed { boxes, still, changed: boxes - still, churned: 0 };
+        }
         let churned = changes.inserted().len() + changes.removed().len();
         Observed { boxes: boxes.len(), still: boxes.still_count(), changed: changes.len(), churned }
+    }
+}
+
+/// A broad phase elsewhere that [`Auto`] may choose as well, and what its steps are expected to
+/// cost.
+#[derive(Clone, Debug)]
+pub struct Rival {
+    /// The broad phase, to be cloned.
+    pub broad: Box<dyn BroadPhase>,
+    /// What reports call it.
+    pub name: String,
+    /// Nanoseconds of any step.
+    pub fixed: f64,
+    /// Nanoseconds for each box.
+    pub per_box: f64,
+    /// Nanoseconds for each box that changed.
+    pub per_change: f64,
+}
+
+impl Rival {
+    fn cost(&self, observed: &Observed) -> f64 {
+        let (boxes, changed) = (observed.boxes as f64, observed.changed as f64);
+        self.fixed + self.per_box * boxes + self.per_change * changed
     }
 }
 
@@ -77,6 +109,8 @@ enum Candidate {
     GridSweep,
     /// `bvh`.
     Bvh,
+    /// The [`Rival`].
+    Rival,
 }
 
 /// Nanoseconds of a test in a crowded column.
@@ -98,7 +132,8 @@ struct Known {
 }
 
 impl Candidate {
-    const ALL: [Candidate; 3] = [Candidate::BruteForce, Candidate::GridSweep, Candidate::Bvh];
+    const ALL: [Candidate; 4] =
+        [Candidate::BruteForce, Candidate::GridSweep, Candidate::Bvh, Candidate::Rival];
 
     /// The name of the algorithm.
     const fn name(self) -> &'static str {
@@ -106,6 +141,7 @@ impl Candidate {
             Candidate::BruteForce => "brute-force",
             Candidate::GridSweep => "grid-sweep",
             Candidate::Bvh => "bvh",
+            Candidate::Rival => "device",
         }
     }
 
@@ -116,19 +152,23 @@ impl Candidate {
                 "so much changed that sorting all boxes into columns beats repairing a tree"
             }
             Candidate::Bvh => "repairing a tree where boxes moved beats starting from scratch",
+            Candidate::Rival => "there are enough boxes to pay for its fixed cost",
         }
     }
 
-    fn build(self, workers: &Workers) -> Box<dyn BroadPhase> {
-        match self {
-            Candidate::BruteForce => Box::new(BruteForce::new(workers)),
-            Candidate::GridSweep => Box::new(GridSweep::new(workers)),
-            Candidate::Bvh => Box::new(Bvh::new(workers)),
+    fn build(self, workers: &Workers, rival: Option<&Rival>) -> Box<dyn BroadPhase> {
+        match (self, rival) {
+            (Candidate::BruteForce, _) => Box::new(BruteForce::new(workers)),
+            (Candidate::Bvh, _) => Box::new(Bvh::new(workers)),
+            (Candidate::Rival, Some(rival)) => rival.broad.clone(),
+            (Candidate::GridSweep, _) | (Candidate::Rival, None) => {
+                Box::new(GridSweep::new(workers))
+            }
         }
     }
 
     /// Expected nanoseconds of a step.
-    fn cost(self, observed: &Observed, known: &Known) -> f64 {
+    fn cost(self, observed: &Observed, known: &Known, rival: Option<&Rival>) -> f64 {
         let boxes = observed.boxes as f64;
         let changed = observed.changed.min(observed.boxes) as f64;
         // Doublings beyond what fits the nearer caches.
@@ -150,6 +190,7 @@ impl Candidate {
                 let model = (7.0 * changed).min(boxes) * each + churn;
                 1_000.0 + model.max(TREE_TEST * known.tree as f64)
             }
+            Candidate::Rival => rival.map_or(f64::INFINITY, |rival| rival.cost(observed)),
         }
     }
 }
@@ -189,10 +230,11 @@ impl fmt::Display for Choice {
 }
 
 /// The best algorithm for what was observed and is known, and why.
-fn choose(observed: Observed, known: Known) -> Choice {
-    let mut ranked = Candidate::ALL.map(|candidate| (candidate.cost(&observed, &known), candidate));
+fn choose(observed: Observed, known: Known, rival: Option<&Rival>) -> Choice {
+    let cost = |candidate: Candidate| candidate.cost(&observed, &known, rival);
+    let mut ranked = Candidate::ALL.map(|candidate| (cost(candidate), candidate));
     ranked.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let [(cost, candidate), (next, runner_up), _] = ranked;
+    let [(cost, candidate), (next, runner_up), ..] = ranked;
     Choice { candidate, observed, runner_up, advantage: next / cost.max(1.0) }
 }
 
@@ -205,11 +247,14 @@ pub struct Auto {
     /// The choice that led to the algorithm in use; none before the first update.
     choice: Option<Choice>,
     /// The other algorithm that the models prefer, and for how many steps in a row.
-    rival: (Candidate, u32),
+    preferred: (Candidate, u32),
     /// The tests that the algorithms made when they were last in use.
     known: Known,
     /// How many steps ago the algorithm was last replaced.
     given_up: u32,
+    rival: Option<Rival>,
+    /// Why there is no rival any more.
+    fault: Option<String>,
 }
 
 impl Auto {
@@ -219,27 +264,50 @@ impl Auto {
         Auto {
             workers: workers.clone(),
             chosen,
-            inner: chosen.build(workers),
+            inner: chosen.build(workers, None),
             choice: None,
-            rival: (chosen, 0),
+            preferred: (chosen, 0),
             known: Known::default(),
             given_up: 0,
+            rival: None,
+            fault: None,
         }
     }
 
+    /// As [`Auto::new`], with a broad phase elsewhere to choose from as well.
+    pub fn with_rival(workers: &Workers, rival: Rival) -> Auto {
+        Auto { rival: Some(rival), ..Auto::new(workers) }
+    }
+
+    /// Goes on with the processor after the rival failed, in the same step.
+    fn give_rival_up(
+        &mut self,
+        boxes: &Boxes,
+        found: &mut PairBuffer,
+        fault: String,
+    ) -> Result<Report, Error> {
+        (self.rival, self.fault) = (None, Some(fault));
+        found.clear();
+        let choice = choose(Observed::new(boxes, self.choice.is_none()), self.known, None);
+        self.take(choice.candidate);
+        self.choice = Some(choice);
+        self.inner.update(boxes, found)
+    }
+
     fn consider(&mut self, boxes: &Boxes) {
-        let choice = choose(Observed::new(boxes), self.known);
+        let choice =
+            choose(Observed::new(boxes, self.choice.is_none()), self.known, self.rival.as_ref());
         let wanted = choice.candidate;
         // If nothing changed, every algorithm costs nothing: no reason to replace it.
         let clear = choice.advantage >= ADVANTAGE && !boxes.changes().is_empty();
         if wanted == self.chosen || !clear {
-            self.rival.1 = 0;
-        } else if self.rival.0 == wanted {
-            self.rival.1 += 1;
+            self.preferred.1 = 0;
+        } else if self.preferred.0 == wanted {
+            self.preferred.1 += 1;
         } else {
-            self.rival = (wanted, 1);
+            self.preferred = (wanted, 1);
         }
-        if self.choice.is_none() || self.rival.1 >= PATIENCE {
+        if self.choice.is_none() || self.preferred.1 >= PATIENCE {
             self.take(wanted);
         }
         if wanted == self.chosen || self.choice.is_none() {
@@ -256,17 +324,17 @@ impl Auto {
         match self.chosen {
             Candidate::GridSweep => self.known.grid = self.inner.tests(),
             Candidate::Bvh => self.known.tree = self.inner.tests(),
-            Candidate::BruteForce => {}
+            Candidate::BruteForce | Candidate::Rival => {}
         }
     }
 
     fn take(&mut self, wanted: Candidate) {
         if wanted != self.chosen {
-            self.inner = wanted.build(&self.workers);
+            self.inner = wanted.build(&self.workers, self.rival.as_ref());
             self.chosen = wanted;
             self.given_up = 0;
         }
-        self.rival.1 = 0;
+        self.preferred.1 = 0;
     }
 }
 
@@ -277,7 +345,12 @@ impl BroadPhase for Auto {
 
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         self.consider(boxes);
-        let report = self.inner.update(boxes, found)?;
+        let report = match self.inner.update(boxes, found) {
+            Err(Error::Device(fault)) if self.chosen == Candidate::Rival => {
+                self.give_rival_up(boxes, found, fault)?
+            }
+            other => other?,
+        };
         self.note_tests();
         Ok(report)
     }
@@ -295,7 +368,19 @@ impl BroadPhase for Auto {
     }
 
     fn reason(&self) -> Option<String> {
-        self.choice.map(|choice| choice.to_string())
+        let reason = self.choice?.to_string();
+        let reason = match &self.rival {
+            Some(rival) => reason.replace("device", &rival.name),
+            None => reason,
+        };
+        Some(match &self.fault {
+            Some(fault) => format!("{reason}; without the device: {fault}"),
+            None => reason,
+        })
+    }
+
+    fn sketch(&self, boxes: &Boxes, sketch: &mut Sketch) {
+        self.inner.sketch(boxes, sketch);
     }
 
     fn validate(&self, boxes: &Boxes) {
@@ -309,7 +394,7 @@ mod tests {
     use crate::{Aabb, Filter};
 
     fn seen(boxes: usize, still: usize, changed: usize, churned: usize) -> Candidate {
-        choose(Observed { boxes, still, changed, churned }, Known::default()).candidate
+        choose(Observed { boxes, still, changed, churned }, Known::default(), None).candidate
     }
 
     #[test]
@@ -324,11 +409,11 @@ mod tests {
         assert_eq!(seen(30_000, 0, 3_300, 300), Candidate::GridSweep);
         assert_eq!(seen(1_000_000, 0, 1_000, 0), Candidate::Bvh);
         let observed = Observed { boxes: 2_000_000, still: 0, changed: 2_000_000, churned: 0 };
-        let crowded = choose(observed, Known { grid: 2_000_000_000, tree: 0 });
+        let crowded = choose(observed, Known { grid: 2_000_000_000, tree: 0 }, None);
         assert_eq!(crowded.candidate, Candidate::Bvh, "crowds are for the tree");
         let observed = Observed { boxes: 100_000, still: 0, changed: 10_500, churned: 0 };
-        assert_eq!(choose(observed, Known::default()).candidate, Candidate::Bvh);
-        let spoilt = choose(observed, Known { grid: 700_000, tree: 28_000_000 });
+        assert_eq!(choose(observed, Known::default(), None).candidate, Candidate::Bvh);
+        let spoilt = choose(observed, Known { grid: 700_000, tree: 28_000_000 }, None);
         assert_eq!(spoilt.candidate, Candidate::GridSweep, "boxes that leap spoil the tree");
     }
 
@@ -337,14 +422,19 @@ mod tests {
         let mut boxes = Boxes::new();
         let cube = |k: usize| Aabb::new([k as f32; 3], [k as f32 + 1.5; 3]);
         let all: Vec<Aabb> = (0..9000).map(cube).collect();
-        let ids = boxes.insert_all(&all, Filter::ALL).unwrap();
+        let ids = boxes.insert_all(&all[..9], Filter::ALL).unwrap();
         let mut auto = Auto::new(&Workers::one());
         let mut found = PairBuffer::new();
         auto.update(&boxes, &mut found).unwrap();
         boxes.commit();
-        assert_eq!(auto.chosen, Candidate::GridSweep);
+        assert_eq!(auto.chosen, Candidate::BruteForce, "the first step is built for those to come");
+        // While boxes come, another algorithm is preferred than afterwards.
+        boxes.insert_all(&all[9..], Filter::ALL).unwrap();
+        found.clear();
+        auto.update(&boxes, &mut found).unwrap();
+        boxes.commit();
         for step in 0..PATIENCE as usize {
-            assert_eq!(auto.chosen, Candidate::GridSweep);
+            assert_eq!(auto.chosen, Candidate::BruteForce);
             boxes.set(ids[0], cube(step + 100)).unwrap();
             found.clear();
             auto.update(&boxes, &mut found).unwrap();
@@ -357,5 +447,60 @@ mod tests {
             boxes.commit();
         }
         assert_eq!(auto.chosen, Candidate::Bvh, "no change is no reason to switch");
+    }
+
+    /// Fails from a number of updates on.
+    #[derive(Clone, Debug)]
+    struct Elsewhere {
+        broad: GridSweep,
+        left: u32,
+    }
+
+    impl BroadPhase for Elsewhere {
+        fn name(&self) -> &str {
+            "elsewhere"
+        }
+
+        fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+            let report = self.broad.update(boxes, found)?;
+            self.left = self.left.checked_sub(1).ok_or_else(|| Error::Device("lost".into()))?;
+            Ok(report)
+        }
+
+        fn stats(&self) -> Stats {
+            self.broad.stats()
+        }
+    }
+
+    #[test]
+    fn a_rival_is_chosen_by_its_model_and_given_up_when_it_fails() {
+        let workers = Workers::one();
+        let broad = Box::new(Elsewhere { broad: GridSweep::new(&workers), left: 2 });
+        let rival =
+            Rival { broad, name: "the tube".into(), fixed: 1e5, per_box: 2.0, per_change: 1.0 };
+        let mut stepper =
+            crate::Stepper::with_broad_phase(Box::new(Auto::with_rival(&workers, rival)), &workers);
+        let mut truth = crate::Stepper::new(crate::Algorithm::BruteForce, &workers);
+        let cube = |k: usize, step: usize| {
+            let at = (k * 7 % 1500 + step) as f32;
+            Aabb::new([at; 3], [at + 2.5; 3])
+        };
+        let mut boxes = Boxes::new();
+        let all: Vec<Aabb> = (0..9000).map(|k| cube(k, 0)).collect();
+        boxes.insert_all(&all, Filter::ALL).unwrap();
+        let mut reasons = Vec::new();
+        for step in 0..5 {
+            let all: Vec<Aabb> = (0..9000).map(|k| cube(k, step * (k % 3))).collect();
+            boxes.set_all(&all).unwrap();
+            assert_eq!(stepper.step(&boxes).unwrap(), truth.step(&boxes).unwrap(), "step {step}");
+            boxes.commit();
+            reasons.push(stepper.reason().unwrap());
+        }
+        assert!(reasons[1].starts_with("the tube: there are enough boxes"), "{reasons:?}");
+        assert!(reasons[2].ends_with("without the device: lost"), "{reasons:?}");
+        let few = Observed { boxes: 200, still: 0, changed: 200, churned: 0 };
+        let broad = Box::new(Elsewhere { broad: GridSweep::new(&workers), left: 0 });
+        let rival = Rival { broad, name: String::new(), fixed: 1e5, per_box: 2.0, per_change: 1.0 };
+        assert_eq!(choose(few, Known::default(), Some(&rival)).candidate, Candidate::Bvh);
     }
 }

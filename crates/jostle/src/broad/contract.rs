@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use crate::boxes::Boxes;
+use crate::broad::sketch::Sketch;
 use crate::error::Error;
 use crate::pair::PairBuffer;
 use crate::queries::BoxQueries;
@@ -96,6 +97,10 @@ pub trait BroadPhase: CloneBroadPhase + Debug + Send + Sync {
     fn reason(&self) -> Option<String> {
         None
     }
+
+    /// Draws what the algorithm sees of these boxes after an update: cells, nodes, sweep axes. For
+    /// pictures; an algorithm need not answer.
+    fn sketch(&self, _boxes: &Boxes, _sketch: &mut Sketch) {}
 
     /// Panics and names the invariant if the structure is broken. Tests call it after each step.
     fn validate(&self, _boxes: &Boxes) {}

@@ -19,6 +19,7 @@ use crate::boxes::Boxes;
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::axes::widest_axis;
 use crate::broad::shared::groups::Groups;
+use crate::broad::sketch::Sketch;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::pair::{Lane, PairBuffer};
@@ -118,6 +119,10 @@ impl BroadPhase for SortSweep {
 
     fn tests(&self) -> u64 {
         self.tests
+    }
+
+    fn sketch(&self, boxes: &Boxes, sketch: &mut Sketch) {
+        sketch.sweep_axes[widest_axis(boxes)] = true;
     }
 
     fn stats(&self) -> Stats {

@@ -4,3 +4,4 @@ pub(crate) mod pair_sort;
 pub mod radix_sort;
 pub(crate) mod regions;
 pub mod succ_tree;
+pub mod xxh64;

@@ -21,7 +21,7 @@ const FEWEST_ROWS: usize = 1 << 6;
 const LONG_ROW: usize = 24;
 
 /// Fewer pairs than this are not worth a task.
-const PAIRS_PER_TASK: usize = 1 << 13;
+pub(crate) const PAIRS_PER_TASK: usize = 1 << 13;
 
 /// Tasks per worker, so that one that is held up leaves the rest to the others.
 const TASKS_PER_WORKER: usize = 4;
@@ -130,12 +130,11 @@ impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
     }
 }
 
-/// First numbers in a range: a power of two, so that there are some ranges for each task.
+/// First numbers in a range: a power of two, so that there are some ranges for each task, and no
+/// more than there are numbers.
 fn rows_for(numbers: usize, tasks: usize) -> usize {
-    match tasks {
-        1 => ROWS,
-        _ => (numbers / (8 * tasks)).next_power_of_two().clamp(FEWEST_ROWS, ROWS),
-    }
+    let wanted = if tasks == 1 { numbers } else { numbers / (8 * tasks) };
+    wanted.next_power_of_two().clamp(FEWEST_ROWS, ROWS)
 }
 
 /// The items from one place to another of slices one after the other, again as slices.

@@ -152,6 +152,31 @@ impl Eight for Register {
         self.compare::<_CMP_NEQ_UQ>(other)
     }
     #[inline(always)]
+    fn add_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { _mm256_castps_si256(_mm256_add_ps(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
+    fn sub_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { _mm256_castps_si256(_mm256_sub_ps(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
+    fn mul_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { _mm256_castps_si256(_mm256_mul_ps(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
+    fn min_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { _mm256_castps_si256(_mm256_min_ps(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
+    fn max_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { _mm256_castps_si256(_mm256_max_ps(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
     fn least_f32(self, _: Avx2) -> f32 {
         // SAFETY: see above. If the first operand is NaN, the minimum is the second.
         unsafe {

@@ -17,8 +17,10 @@
 //! | `column`        | kernel: boxes against runs of others (`grid-sweep`)                      |
 //! | `forward`       | kernel: forward sweep over sorted blocks (`bidim-sap`)                   |
 //! | `node8`         | kernels: a box against the eight of a tree node (`bvh`)                  |
+//! | `node_maps`     | kernels: the boxes of a node from another frame or along a ray (meshes)  |
 //! | `endpoint_sort` | kernel: insertion sort of whole vectors (`simd-sap`)                     |
 //! | `furthest`      | kernel: the furthest of many points in a direction (hulls)               |
+//! | `listed`        | kernels: listed pairs tested again (`verlet`)                            |
 //! | `probe`         | one box against scattered others, with what every processor of an        |
 //! |                 | architecture has: too short to choose at run time                        |
 //! | `window`        | how many of eight words are smaller; safe code that compilers vectorise  |
@@ -34,7 +36,9 @@ pub(crate) mod column;
 pub(crate) mod endpoint_sort;
 pub(crate) mod forward;
 pub(crate) mod furthest;
+pub(crate) mod listed;
 pub(crate) mod node8;
+pub(crate) mod node_maps;
 pub(crate) mod prefetch;
 pub(crate) mod probe;
 pub(crate) mod vector;

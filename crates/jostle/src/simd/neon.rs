@@ -128,6 +128,21 @@ impl Quad for Register {
         Register(unsafe { vmvnq_u32(vceqq_f32(self.floats(), other.floats())) })
     }
     #[inline(always)]
+    fn add_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { vreinterpretq_u32_f32(vaddq_f32(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
+    fn sub_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { vreinterpretq_u32_f32(vsubq_f32(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
+    fn mul_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { vreinterpretq_u32_f32(vmulq_f32(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         // The instruction for the minimum orders the two zeros and passes NaN on.
         // SAFETY: see above.

@@ -92,6 +92,18 @@ impl Quad for Plain {
         self.compare(other, |one, other| f32::from_bits(one) != f32::from_bits(other))
     }
     #[inline(always)]
+    fn add_f32(self, other: Self) -> Self {
+        self.with(other, |one, other| (f32::from_bits(one) + f32::from_bits(other)).to_bits())
+    }
+    #[inline(always)]
+    fn sub_f32(self, other: Self) -> Self {
+        self.with(other, |one, other| (f32::from_bits(one) - f32::from_bits(other)).to_bits())
+    }
+    #[inline(always)]
+    fn mul_f32(self, other: Self) -> Self {
+        self.with(other, |one, other| (f32::from_bits(one) * f32::from_bits(other)).to_bits())
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         let less = |one, other| f32::from_bits(one) < f32::from_bits(other);
         self.with(other, |one, other| if less(one, other) { one } else { other })

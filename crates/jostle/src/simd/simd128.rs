@@ -86,6 +86,18 @@ impl Quad for Register {
         Register(f32x4_ne(self.0, other.0))
     }
     #[inline(always)]
+    fn add_f32(self, other: Self) -> Self {
+        Register(f32x4_add(self.0, other.0))
+    }
+    #[inline(always)]
+    fn sub_f32(self, other: Self) -> Self {
+        Register(f32x4_sub(self.0, other.0))
+    }
+    #[inline(always)]
+    fn mul_f32(self, other: Self) -> Self {
+        Register(f32x4_mul(self.0, other.0))
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         // The instruction is `second < first ? second : first`.
         Register(f32x4_pmin(other.0, self.0))

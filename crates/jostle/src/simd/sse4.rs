@@ -124,6 +124,21 @@ impl Quad for Register {
         Register::of(unsafe { _mm_cmpneq_ps(self.floats(), other.floats()) })
     }
     #[inline(always)]
+    fn add_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register::of(unsafe { _mm_add_ps(self.floats(), other.floats()) })
+    }
+    #[inline(always)]
+    fn sub_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register::of(unsafe { _mm_sub_ps(self.floats(), other.floats()) })
+    }
+    #[inline(always)]
+    fn mul_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register::of(unsafe { _mm_mul_ps(self.floats(), other.floats()) })
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         // SAFETY: see above.
         Register::of(unsafe { _mm_min_ps(self.floats(), other.floats()) })

@@ -25,6 +25,9 @@ pub(crate) trait Quad: Copy {
     fn eq_i32(self, other: Self) -> Self;
     fn le_f32(self, other: Self) -> Self;
     fn ne_f32(self, other: Self) -> Self;
+    fn add_f32(self, other: Self) -> Self;
+    fn sub_f32(self, other: Self) -> Self;
+    fn mul_f32(self, other: Self) -> Self;
     /// `self < other ? self : other` in each lane.
     fn min_f32(self, other: Self) -> Self;
     /// `self > other ? self : other` in each lane.
@@ -145,6 +148,26 @@ impl<Q: Quad> Eight for Twice<Q> {
     #[inline(always)]
     fn ne_f32(self, other: Self) -> Self {
         self.with(other, Q::ne_f32)
+    }
+    #[inline(always)]
+    fn add_f32(self, other: Self) -> Self {
+        self.with(other, Q::add_f32)
+    }
+    #[inline(always)]
+    fn sub_f32(self, other: Self) -> Self {
+        self.with(other, Q::sub_f32)
+    }
+    #[inline(always)]
+    fn mul_f32(self, other: Self) -> Self {
+        self.with(other, Q::mul_f32)
+    }
+    #[inline(always)]
+    fn min_f32(self, other: Self) -> Self {
+        self.with(other, Q::min_f32)
+    }
+    #[inline(always)]
+    fn max_f32(self, other: Self) -> Self {
+        self.with(other, Q::max_f32)
     }
     #[inline(always)]
     fn least_f32(self, proof: Q::Proof) -> f32 {

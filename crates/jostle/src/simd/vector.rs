@@ -71,6 +71,17 @@ pub(crate) trait Eight: Vector<Mask = Self> + Mask {
     /// Lanes that are not equal, as `f32`; true for NaN.
     fn ne_f32(self, other: Self) -> Self;
 
+    /// Sums, differences and products of `f32`, rounded after each operation.
+    fn add_f32(self, other: Self) -> Self;
+    fn sub_f32(self, other: Self) -> Self;
+    fn mul_f32(self, other: Self) -> Self;
+
+    /// `self < other ? self : other` in each lane, as `f32`: `other` for NaN.
+    fn min_f32(self, other: Self) -> Self;
+
+    /// `self > other ? self : other` in each lane, as `f32`: `other` for NaN.
+    fn max_f32(self, other: Self) -> Self;
+
     /// The smallest lane as `f32`, infinity if all are NaN.
     fn least_f32(self, proof: Self::Proof) -> f32;
 

@@ -164,7 +164,12 @@ impl BidimSap {
         }
     }
 
-    fn find_pairs(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), LimitReached> {
+    fn find_pairs(
+        &mut self,
+        boxes: &Boxes,
+        continues: bool,
+        found: &mut PairBuffer,
+    ) -> Result<(), LimitReached> {
         let crowding = self.sampler.crowding(boxes);
         let axes = self.choose_axes(&crowding);
         self.axes = Some(axes);
@@ -173,6 +178,7 @@ impl BidimSap {
             (self.options.partitions, &self.workers, &mut self.clock);
         match self.options.division {
             Division::Strips => {
+                self.strips.follow_filters(boxes, continues);
                 self.strips.update(boxes, axes, &crowding, partitions, workers, found, clock)?;
             }
             Division::Trees => {
@@ -195,7 +201,7 @@ impl BroadPhase for BidimSap {
             self.follower.done(boxes);
             return Ok(Report::Delta);
         }
-        self.find_pairs(boxes, found)?;
+        self.find_pairs(boxes, follows, found)?;
         self.follower.done(boxes);
         Ok(Report::Full)
     }

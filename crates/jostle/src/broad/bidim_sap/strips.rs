@@ -46,8 +46,10 @@ const SAMPLE: usize = 32;
 const MOST_HALF_ENTRIES: usize = 5;
 /// Entries beyond which a strip is swept by all threads together.
 const HEAVY: usize = 1 << 17;
-/// Groups of neighbouring strips, each with a lane of its own; fixed, so that the pairs come in
-/// the same order for every number of threads.
+/// The most groups of neighbouring strips, each a task with a lane of its own; fixed, so that the
+/// pairs come in the same order for every number of threads.
+const MOST_TASKS: usize = 256;
+/// Parts of a strip that is swept by all threads together; fixed for the same reason.
 const LANES: usize = 64;
 /// The span of a slot without a box: first beyond last, even after joining strips.
 pub(super) const NO_SPAN: [u16; 2] = [u16::MAX, 0];
@@ -111,7 +113,13 @@ impl StripRuns {
 }
 
 impl Strips {
-    /// Finds all pairs.
+    /// Keeps the boxes apart that can never pair; `continues` if the last update saw the boxes
+    /// before these changes.
+    pub(super) fn follow_filters(&mut self, boxes: &Boxes, continues: bool) {
+        self.groups.follow(boxes, continues);
+    }
+
+    /// Finds all pairs, after the filters were followed.
     #[expect(clippy::too_many_arguments, reason = "one caller, and each is a different thing")]
     pub(super) fn update(
         &mut self,
@@ -123,7 +131,6 @@ impl Strips {
         found: &mut PairBuffer,
         clock: &mut StageClock,
     ) -> Result<(), LimitReached> {
-        self.groups.rebuild(boxes);
         self.set_bounds(
             boxes,
             axes.primary,
@@ -215,7 +222,7 @@ impl Strips {
         found: &mut PairBuffer,
     ) -> Result<(), LimitReached> {
         let strips = self.runs.strips;
-        let tasks = strips.min(LANES);
+        let tasks = strips.min(MOST_TASKS);
         let first = |task: usize| task * strips / tasks;
         self.work.clear();
         self.work.resize_with(strips, StripWork::default);

@@ -18,6 +18,9 @@ const MOST: usize = 1 << 12;
 /// Fewer members than this make no partition of their own.
 const FEWEST: usize = 512;
 
+/// Members that one task lists.
+const RUN: usize = 1 << 15;
+
 /// What lasts from frame to frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trees {
@@ -44,8 +47,7 @@ impl Trees {
         found: &mut PairBuffer,
         clock: &mut StageClock,
     ) -> Result<(), LimitReached> {
-        self.members.clear();
-        self.members.extend(boxes.live_slots().map(|id| id.get()));
+        self.list_members(boxes, workers);
         let partitions = self.partitions(partitions);
         self.sorts[axes.unused()].restart();
         self.dispersion[0] = self.sort(boxes, axes.primary, partitions, workers);
@@ -63,6 +65,17 @@ impl Trees {
         self.pairing.pair(&input, partitions, workers, found)?;
         clock.end("pairing");
         Ok(())
+    }
+
+    fn list_members(&mut self, boxes: &Boxes, workers: &Workers) {
+        if !boxes.is_dense() {
+            self.members.clear();
+            return self.members.extend(boxes.live_slots().map(|slot| slot.get()));
+        }
+        self.members.resize(boxes.slots(), 0);
+        workers.for_each_chunk(&mut self.members, RUN, |run, members| {
+            members.iter_mut().zip(run * RUN..).for_each(|(member, slot)| *member = slot as u32);
+        });
     }
 
     /// The number asked for, or one that depends on the number of boxes alone.

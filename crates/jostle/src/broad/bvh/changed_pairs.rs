@@ -15,7 +15,7 @@ use crate::par::Workers;
 use crate::simd::node8::{Node8, NodeTests, WIDTH, lanes_of_bit};
 use crate::simd::{self, Kernel, Simd};
 
-use super::self_pairs::{Scratch, each, run};
+use super::self_pairs::{Scratch, each, families, run};
 use super::tree::{Search, Tree, View};
 
 /// If a still tree has more than this many times as many boxes as move, the movers are so far apart
@@ -54,9 +54,8 @@ pub(super) fn find(
     tasks: &mut Vec<TaskState<Scratch>>,
     found: &mut PairBuffer,
 ) -> Result<u64, LimitReached> {
-    let families = movers.tree.blocks().div_ceil(WIDTH);
     let view = View::new(movers.tree);
-    run(families, workers, tasks, found, |families, lane, scratch| {
+    run(0..families(movers.tree), workers, tasks, found, |families, lane, scratch| {
         simd::run(Find { movers, view, still, families, lane, scratch })
     })
 }

@@ -54,6 +54,7 @@
 use crate::boxes::{Boxes, Follower, Stamp};
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::tasks::TaskState;
+use crate::broad::sketch::Sketch;
 use crate::error::Error;
 use crate::pair::PairBuffer;
 use crate::par::Workers;
@@ -62,13 +63,14 @@ use crate::stats::{StageClock, Stats};
 
 mod changed_pairs;
 mod forest;
-mod order;
+pub(super) mod order;
 mod queries;
-mod self_pairs;
-mod tree;
+pub(super) mod self_pairs;
+pub(super) mod tree;
 
 #[cfg(test)]
 mod query_tests;
+mod sketch;
 #[cfg(test)]
 mod tests;
 
@@ -101,6 +103,13 @@ impl Bvh {
             tests: 0,
             clock: StageClock::default(),
         }
+    }
+
+    /// The slots of all boxes so that neighbours in space are neighbours in the list, with gaps of
+    /// [`NONE`](order::NONE) in it; its length is a multiple of eight.
+    pub(super) fn list_order(&self, list: &mut Vec<u32>) {
+        list.clear();
+        self.forest.trees().for_each(|tree| list.extend_from_slice(&tree.ids));
     }
 
     fn find_all(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
@@ -185,6 +194,10 @@ impl BroadPhase for Bvh {
 
     fn queries(&self) -> Option<&dyn BoxQueries> {
         Some(&self.forest)
+    }
+
+    fn sketch(&self, _boxes: &Boxes, sketch: &mut Sketch) {
+        sketch::draw(&self.forest, sketch);
     }
 
     fn validate(&self, boxes: &Boxes) {

@@ -10,21 +10,28 @@
 //!
 //! The curve is coarse and fast, the cuts are fine where it counts: two in three node tests happen
 //! in the two lowest levels. Bits of the code go to the axis that is longest after
-//! the bits before, so a flat world spends none on its flat axis. Ties go by id, so the order
-//! is a function of the boxes alone.
+//! the bits before, so a flat world spends none on its flat axis. Codes are sorted by counting, and
+//! of equal ones the ids decide, so the order is a function of the boxes alone. Every pass over the
+//! boxes is cut into runs for the workers, except the partition, which few worlds need.
 
 use crate::aabb::Aabb;
+use crate::ds::pair_sort::PairSorter;
+use crate::ds::radix_sort::ordered_bits;
 use crate::filter::Filter;
 use crate::par::Workers;
 
 /// Stands for no box.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// Ranges of this length are ordered by median cuts; it is a whole subtree of three levels.
 const CHUNK: usize = 512;
 
-/// Buckets of the first, parallel pass of the sort: 2^11.
-const BUCKET_BITS: u32 = 11;
+/// Bits of a code, at least and at most: about four for each box and axis, because the cuts do the
+/// fine work.
+const CODE_BITS: std::ops::RangeInclusive<u32> = 16..=22;
+
+/// Boxes that a task looks at.
+const RUN: usize = 1 << 13;
 
 /// The most kinds of filters that are told apart.
 const KINDS: usize = 15;
@@ -41,68 +48,156 @@ struct CodedBox {
 
 /// Scratch memory of the ordering, reused from call to call.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sorter {
+pub(crate) struct Sorter {
     /// Part of each box in the order given, then counts.
     parts: Vec<u8>,
     keys: Vec<u64>,
     moved: Vec<u64>,
-    starts: Vec<u32>,
+    radix: Radix,
     ranges: Vec<(u32, u32)>,
     kinds: Vec<Filter>,
 }
 
+/// Scratch memory of sorting along a curve.
+#[derive(Clone, Debug, Default)]
+struct Radix {
+    sorter: PairSorter<u64>,
+    sorted: Vec<u64>,
+    runs: Vec<Survey>,
+}
+
+/// What a run of boxes looks like, on cache lines of its own.
+#[derive(Clone, Debug)]
+#[repr(align(128))]
+struct Survey {
+    low: [f32; 3],
+    high: [f32; 3],
+    /// How many have each exponent of the longest side.
+    sizes: [u32; 256],
+}
+
+impl Survey {
+    const NOTHING: Survey =
+        Survey { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3], sizes: [0; 256] };
+
+    fn look(&mut self, aabb: &Aabb) {
+        let centre = centre(aabb);
+        for k in 0..3 {
+            self.low[k] = self.low[k].min(centre[k]);
+            self.high[k] = self.high[k].max(centre[k]);
+        }
+        self.sizes[size_exponent(aabb) as usize] += 1;
+    }
+
+    fn join(&mut self, other: &Survey) {
+        for k in 0..3 {
+            self.low[k] = self.low[k].min(other.low[k]);
+            self.high[k] = self.high[k].max(other.high[k]);
+        }
+        self.sizes.iter_mut().zip(&other.sizes).for_each(|(sum, count)| *sum += count);
+    }
+}
+
+impl Radix {
+    /// Looks at boxes, given by ids in the lower halves of keys.
+    fn survey(
+        &mut self,
+        keys: &mut [u64],
+        aabb: &(impl Fn(u32) -> Aabb + Sync),
+        workers: &Workers,
+    ) -> Survey {
+        self.runs.resize(keys.len().div_ceil(RUN), Survey::NOTHING);
+        workers.for_each_chunk_with(keys, RUN, &mut self.runs, |_, keys, survey| {
+            *survey = Survey::NOTHING;
+            keys.iter().for_each(|&key| survey.look(&aabb(key as u32)));
+        });
+        let mut all = Survey::NOTHING;
+        self.runs.iter().for_each(|run| all.join(run));
+        all
+    }
+
+    /// Sorts keys whose upper halves have so many bits.
+    fn sort(&mut self, keys: &mut [u64], bits: u32, workers: &Workers) {
+        self.sorter.sort(std::iter::once(&*keys), 1 << bits, workers, &mut self.sorted);
+        let sorted = &self.sorted;
+        workers.for_each_chunk(keys, RUN, |run, keys| {
+            keys.copy_from_slice(&sorted[run * RUN..][..keys.len()]);
+        });
+    }
+
+    fn bytes(&self) -> usize {
+        self.sorter.bytes()
+            + self.sorted.capacity() * 8
+            + self.runs.capacity() * size_of::<Survey>()
+    }
+}
+
 /// How an id's box is found, and its filter if there are filters.
 #[derive(Clone, Copy)]
-pub(super) struct Input<B, F> {
+pub(crate) struct Input<B, F> {
     pub aabb: B,
     pub filter: Option<F>,
 }
 
 impl Sorter {
     /// Empties the list of ids to be ordered; they are added with [`Sorter::add`].
-    pub(super) fn begin(&mut self) -> &mut Sorter {
+    pub(crate) fn begin(&mut self) -> &mut Sorter {
         self.keys.clear();
         self
     }
 
     /// Adds ids to be ordered.
-    pub(super) fn add(&mut self, ids: impl IntoIterator<Item = u32>) {
+    pub(crate) fn add(&mut self, ids: impl IntoIterator<Item = u32>) {
         self.keys.extend(ids.into_iter().map(u64::from));
     }
 
     /// Number of ids to be ordered.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
     /// Writes the ids to `order` so that neighbours in space are neighbours there. Boxes of
     /// different kinds begin at a multiple of eight, with [`NONE`] in the gaps.
-    pub(super) fn order<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
+    pub(crate) fn order<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
         &mut self,
         input: &Input<B, F>,
         workers: &Workers,
         order: &mut Vec<u32>,
     ) {
-        self.partition(input);
+        self.sort(input, workers);
+        self.cut_share(&input.aabb, workers, order, 0, 1);
+    }
+
+    /// The first part of [`Sorter::order`]: the coarse order.
+    pub(crate) fn sort<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
+        &mut self,
+        input: &Input<B, F>,
+        workers: &Workers,
+    ) {
+        self.ranges.clear();
+        let survey = self.radix.survey(&mut self.keys, &input.aabb, workers);
+        let classes = Classes::of(&survey, self.keys.len());
+        if classes.single && input.filter.is_none() {
+            self.ranges.push((0, self.keys.len() as u32));
+        } else {
+            self.partition(input, &classes);
+        }
         self.code_and_sort(&input.aabb, workers);
-        self.cut(&input.aabb, workers, order);
     }
 
     /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.parts.capacity()
             + (self.keys.capacity() + self.moved.capacity()) * 8
-            + self.starts.capacity() * 4
+            + self.radix.bytes()
     }
 
     /// Partitions the keys by kind and class; `ranges` are the parts.
-    fn partition<B: Fn(u32) -> Aabb, F: Fn(u32) -> Filter>(&mut self, input: &Input<B, F>) {
-        self.ranges.clear();
-        let classes = Classes::of(&self.keys, &input.aabb);
-        if classes.single && input.filter.is_none() {
-            self.ranges.push((0, self.keys.len() as u32));
-            return;
-        }
+    fn partition<B: Fn(u32) -> Aabb, F: Fn(u32) -> Filter>(
+        &mut self,
+        input: &Input<B, F>,
+        classes: &Classes,
+    ) {
         let mut counts = [0u32; (KINDS + 1) * CLASSES];
         self.parts.clear();
         self.kinds.clear();
@@ -148,22 +243,32 @@ impl Sorter {
     }
 
     fn code_and_sort(&mut self, aabb: &(impl Fn(u32) -> Aabb + Sync), workers: &Workers) {
-        self.moved.resize(self.keys.len(), 0);
-        for place in 0..self.ranges.len() {
-            let (from, to) = self.ranges[place];
-            let (from, to) = (from as usize, to as usize);
-            let (keys, moved) = (&mut self.keys[from..to], &mut self.moved[from..to]);
-            sort_along_curve(keys, moved, &mut self.starts, aabb, workers);
+        for &(from, to) in &self.ranges {
+            let keys = &mut self.keys[from as usize..to as usize];
+            sort_along_curve(keys, &mut self.radix, aabb, workers);
         }
     }
 
-    fn cut(&self, aabb: &(impl Fn(u32) -> Aabb + Sync), workers: &Workers, order: &mut Vec<u32>) {
+    /// The second part of [`Sorter::order`], the fine order, for one of several shares of the
+    /// boxes. Boxes may have moved since they were sorted.
+    pub(crate) fn cut_share(
+        &self,
+        aabb: &(impl Fn(u32) -> Aabb + Sync),
+        workers: &Workers,
+        order: &mut Vec<u32>,
+        share: usize,
+        shares: usize,
+    ) {
         order.resize(self.keys.len(), NONE);
         let (keys, ranges) = (&self.keys, &self.ranges);
+        let chunks = order.len().div_ceil(CHUNK);
+        let [first, end] = [share, share + 1].map(|share| chunks * share / shares);
+        let order = &mut order[first * CHUNK..(end * CHUNK).min(keys.len())];
         workers.for_each_chunk(order, CHUNK, |chunk, order| {
-            let begin = chunk * CHUNK;
+            let begin = (first + chunk) * CHUNK;
             let mut entries = [CodedBox::default(); CHUNK];
             let entries = &mut entries[..order.len()];
+            let mut scratch = CutScratch { keys: [0; CHUNK], moved: [CodedBox::default(); CHUNK] };
             for (entry, &key) in entries.iter_mut().zip(&keys[begin..]) {
                 let id = key as u32;
                 entry.id = id;
@@ -179,7 +284,7 @@ impl Sorter {
                 if from >= to {
                     break;
                 }
-                cut_range(&mut entries[from - begin..to - begin], from);
+                cut_range(&mut entries[from - begin..to - begin], from, &mut scratch);
             }
             order.iter_mut().zip(entries).for_each(|(id, entry)| *id = entry.id);
         });
@@ -200,13 +305,10 @@ impl Classes {
     /// search.
     const STEP: i32 = 8;
 
-    fn of(keys: &[u64], aabb: &impl Fn(u32) -> Aabb) -> Classes {
-        let mut counts = [0u32; 256];
-        for &id in keys {
-            counts[size_exponent(&aabb(id as u32)) as usize] += 1;
-        }
+    fn of(survey: &Survey, boxes: usize) -> Classes {
+        let counts = &survey.sizes;
         let (mut seen, mut median) = (0, 0);
-        while median < 255 && seen + counts[median] < keys.len() as u32 / 2 {
+        while median < 255 && seen + counts[median] < boxes as u32 / 2 {
             seen += counts[median];
             median += 1;
         }
@@ -247,26 +349,18 @@ struct Curve {
 }
 
 impl Curve {
-    /// Returns none if all centres are one point.
-    fn around(keys: &[u64], aabb: &impl Fn(u32) -> Aabb) -> Option<Curve> {
-        let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
-        for &key in keys {
-            let centre = centre(&aabb(key as u32));
-            for k in 0..3 {
-                low[k] = low[k].min(centre[k]);
-                high[k] = high[k].max(centre[k]);
-            }
-        }
+    /// Codes of so many bits for centres within some bounds. Returns none if all are one point.
+    fn within(low: [f32; 3], high: [f32; 3], code_bits: u32) -> Option<Curve> {
         let low = low.map(f64::from);
         let extent: [f64; 3] = std::array::from_fn(|k| f64::from(high[k]) - low[k]);
-        (extent != [0.0; 3]).then(|| Curve::new(low, extent))
+        (extent != [0.0; 3]).then(|| Curve::new(low, extent, code_bits))
     }
 
-    fn new(low: [f64; 3], extent: [f64; 3]) -> Curve {
+    fn new(low: [f64; 3], extent: [f64; 3], code_bits: u32) -> Curve {
         // The bits of the code that each axis has, from its highest, and how many.
         let (mut bits, mut lengths) = ([[0u32; 16]; 3], [0; 3]);
         let mut rest = extent;
-        for bit in (0..32).rev() {
+        for bit in (0..code_bits).rev() {
             let open = |k: &usize| lengths[*k] < 16 && extent[*k] > 0.0;
             let longest = (0..3).filter(open).max_by(|&a, &b| rest[a].total_cmp(&rest[b]));
             let Some(axis) = longest else { break };
@@ -309,108 +403,71 @@ impl Curve {
 
 /// Orders ids (in the lower halves of the keys) along the curve. Runs too long for cutting that
 /// share one code are ordered again within their own bounds; since a code tells apart what
-/// differs by more than a 2^-10th of the extent, that ends after at most thirty rounds, even
+/// differs by more than a 2^-5th of the extent, that ends after at most some dozen rounds, even
 /// if the centres are a geometric series from the smallest to the largest number.
 fn sort_along_curve(
     keys: &mut [u64],
-    moved: &mut [u64],
-    starts: &mut Vec<u32>,
+    radix: &mut Radix,
     aabb: &(impl Fn(u32) -> Aabb + Sync),
     workers: &Workers,
 ) {
     if keys.len() <= CHUNK / 8 {
         return;
     }
-    let Some(curve) = Curve::around(keys, aabb) else {
+    let Survey { low, high, .. } = radix.survey(keys, aabb, workers);
+    let bits = (keys.len().ilog2() + 4).clamp(*CODE_BITS.start(), *CODE_BITS.end());
+    let Some(curve) = Curve::within(low, high, bits) else {
         return keys.sort_unstable();
     };
-    workers.for_each_chunk(keys, 1 << 14, |_, keys| {
+    workers.for_each_chunk(keys, RUN, |_, keys| {
         for key in keys {
             let id = *key as u32;
             *key = u64::from(curve.code(&aabb(id))) << 32 | u64::from(id);
         }
     });
-    sort_keys(keys, moved, starts, workers);
+    radix.sort(keys, bits, workers);
     let mut begin = 0;
     while begin < keys.len() {
         let code = keys[begin] >> 32;
-        let run = keys[begin..].iter().take_while(|key| *key >> 32 == code).count();
-        if run > CHUNK / 8 {
-            let range = begin..begin + run;
-            let moved = &mut moved[range.clone()];
-            sort_along_curve(&mut keys[range], moved, starts, aabb, workers);
+        // Most runs are short.
+        let far = keys.get(begin + CHUNK / 8).is_some_and(|key| key >> 32 == code);
+        if !far {
+            begin += 1;
+            continue;
         }
+        let run = keys[begin..].partition_point(|key| *key >> 32 == code);
+        sort_along_curve(&mut keys[begin..begin + run], radix, aabb, workers);
         begin += run;
     }
 }
 
-/// Sorts whole keys: one pass moves them to buckets by their highest bits, each task writing
-/// a stretch of buckets of its own, and the buckets are sorted one by one.
-fn sort_keys(keys: &mut [u64], moved: &mut [u64], starts: &mut Vec<u32>, workers: &Workers) {
-    if keys.len() < 1 << 12 {
-        return keys.sort_unstable();
-    }
-    let bucket = |key: u64| (key >> (64 - BUCKET_BITS)) as usize;
-    starts.clear();
-    starts.resize((1 << BUCKET_BITS) + 1, 0);
-    keys.iter().for_each(|&key| starts[bucket(key) + 1] += 1);
-    for place in 1..starts.len() {
-        starts[place] += starts[place - 1];
-    }
-    let tasks = workers.count();
-    let mut pieces = Vec::with_capacity(tasks);
-    let (mut rest, mut first) = (&mut moved[..], 0);
-    for task in 0..tasks {
-        // The bucket in which this task's share of the keys ends.
-        let share = (keys.len() * (task + 1) / tasks) as u32;
-        let end = starts.partition_point(|&start| start < share).max(first);
-        let (piece, others) = rest.split_at_mut((starts[end] - starts[first]) as usize);
-        pieces.push((first, end, piece));
-        (rest, first) = (others, end);
-    }
-    let (all, starts) = (&*keys, &*starts);
-    workers.for_each(&mut pieces, |_, (first, end, piece)| {
-        deal_and_sort(all, &starts[*first..=*end], *first, bucket, piece);
-    });
-    keys.copy_from_slice(moved);
-}
-
-fn deal_and_sort(
-    keys: &[u64],
-    starts: &[u32],
-    first: usize,
-    bucket: impl Fn(u64) -> usize,
-    piece: &mut [u64],
-) {
-    let buckets = starts.len() - 1;
-    let mut next: Vec<u32> = starts.iter().map(|start| start - starts[0]).collect();
-    for &key in keys {
-        let place = bucket(key).wrapping_sub(first);
-        if place < buckets {
-            piece[next[place] as usize] = key;
-            next[place] += 1;
-        }
-    }
-    for place in 0..buckets {
-        let (from, to) = (starts[place] - starts[0], starts[place + 1] - starts[0]);
-        piece[from as usize..to as usize].sort_unstable();
-    }
+/// Scratch memory of cutting a chunk.
+struct CutScratch {
+    keys: [u64; CHUNK],
+    moved: [CodedBox; CHUNK],
 }
 
 /// Cuts a range that begins at `begin` in the order of leaves until no cut separates two nodes.
 /// Cuts are where the nodes of the highest level within the range end.
-fn cut_range(entries: &mut [CodedBox], begin: usize) {
+fn cut_range(entries: &mut [CodedBox], begin: usize, scratch: &mut CutScratch) {
     let end = begin + entries.len();
     let Some(cut) = place_of_cut(begin, end) else { return };
     let axis = longest_axis(entries);
     let at = cut - begin;
-    entries.select_nth_unstable_by(at, |one, other| {
-        let order = one.centre[axis].total_cmp(&other.centre[axis]);
-        order.then(one.id.cmp(&other.id))
-    });
+    // Whole numbers of centre and place are selected faster than entries, and have no ties.
+    let keys = &mut scratch.keys[..entries.len()];
+    for (place, (key, entry)) in keys.iter_mut().zip(&*entries).enumerate() {
+        *key = u64::from(ordered_bits(entry.centre[axis])) << 32 | place as u64;
+    }
+    keys.select_nth_unstable(at);
+    let moved = &mut scratch.moved[..entries.len()];
+    for (entry, &key) in moved.iter_mut().zip(&*keys) {
+        *entry = entries[key as u32 as usize];
+    }
+    entries.copy_from_slice(moved);
     let (low, high) = entries.split_at_mut(at);
-    cut_range(low, begin);
-    cut_range(high, cut);
+    cut_range(low, begin, scratch);
+    cut_range(high, cut, scratch);
 }
 
 /// The end of a node of the highest possible level strictly within a range, nearest its middle.

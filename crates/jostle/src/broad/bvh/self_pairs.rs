@@ -30,7 +30,7 @@ const TASKS_PER_WORKER: usize = 8;
 
 /// What a task keeps between steps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     pub reached: Reached,
     /// Blocks to be tested against.
     pub blocks: Vec<u32>,
@@ -42,35 +42,52 @@ pub(super) struct Scratch {
 
 /// Runs a task for each part of the nodes of level 1, each with a lane and a scratch of its own.
 /// Returns the number of tests of one box against eight.
-pub(super) fn run(
-    families: usize,
+pub(crate) fn run(
+    families: Range<usize>,
     workers: &Workers,
     tasks: &mut Vec<TaskState<Scratch>>,
     found: &mut PairBuffer,
     task: impl Fn(Range<usize>, &mut Lane, &mut Scratch) -> Result<(), LimitReached> + Sync,
 ) -> Result<u64, LimitReached> {
     tasks.iter_mut().for_each(|task| task.scratch.ended.clear());
-    let search = |part, lane: &mut Lane, scratch: &mut Scratch, tests: &mut u64| {
+    let first = families.start;
+    let search = |part: Range<usize>, lane: &mut Lane, scratch: &mut Scratch, tests: &mut u64| {
         scratch.tests = 0;
-        let result = task(part, lane, scratch);
+        let result = task(first + part.start..first + part.end, lane, scratch);
         *tests = scratch.tests;
         result
     };
-    let tests = run_parts(families, TASKS_PER_WORKER, workers, tasks, found, search)?;
+    let tests = run_parts(families.len(), TASKS_PER_WORKER, workers, tasks, found, search)?;
     tasks.iter().for_each(|task| found.ended_mut().extend_from_slice(&task.scratch.ended));
     Ok(tests)
 }
 
 /// Writes all pairs of a tree.
-pub(super) fn find(
+pub(crate) fn find(
     tree: &Tree,
     filters: Option<&[Filter]>,
     workers: &Workers,
     tasks: &mut Vec<TaskState<Scratch>>,
     found: &mut PairBuffer,
 ) -> Result<u64, LimitReached> {
+    find_among(tree, 0..families(tree), filters, workers, tasks, found)
+}
+
+/// Number of nodes of 64 boxes.
+pub(crate) fn families(tree: &Tree) -> usize {
+    tree.blocks().div_ceil(WIDTH)
+}
+
+/// Writes the pairs of some nodes of 64 boxes among themselves and with what comes later.
+pub(crate) fn find_among(
+    tree: &Tree,
+    families: Range<usize>,
+    filters: Option<&[Filter]>,
+    workers: &Workers,
+    tasks: &mut Vec<TaskState<Scratch>>,
+    found: &mut PairBuffer,
+) -> Result<u64, LimitReached> {
     let view = View::new(tree);
-    let families = tree.blocks().div_ceil(WIDTH);
     run(families, workers, tasks, found, |families, lane, scratch| {
         simd::run(Find { view, filters, families, lane, scratch })
     })
@@ -178,7 +195,7 @@ fn allowed(id: u32, others: &[u32; WIDTH], hits: u32, filters: &[Filter]) -> u32
 
 /// Calls `with` for each bit of a mask of lanes.
 #[inline(always)]
-pub(super) fn each(mut mask: u32, mut with: impl FnMut(usize)) {
+pub(crate) fn each(mut mask: u32, mut with: impl FnMut(usize)) {
     while mask != 0 {
         with(mask.trailing_zeros() as usize % WIDTH);
         mask &= mask - 1;

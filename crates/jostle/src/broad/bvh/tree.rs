@@ -19,14 +19,14 @@ use crate::simd::{self, Kernel, Simd};
 use super::order::NONE;
 
 /// Eight to the eleventh is above the number of boxes there can be.
-pub(super) const MOST_LEVELS: usize = 11;
+pub(crate) const MOST_LEVELS: usize = 11;
 
 /// Blocks handled by one task at a time.
 const BLOCKS_PER_TASK: usize = 1 << 10;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     /// The box in each lane of level 0, [`NONE`] in empty ones.
     pub ids: Vec<u32>,
     /// Bounds, from the boxes up to the root. Empty levels at the end are unused.
@@ -39,11 +39,11 @@ pub(super) struct Tree {
 }
 
 /// A filter that pairs with nothing: the neutral element of [`joined`].
-pub(super) const NOTHING: Filter = Filter { membership: 0, mask: 0, owner: 0, still: true };
+pub(crate) const NOTHING: Filter = Filter { membership: 0, mask: 0, owner: 0, still: true };
 
 /// A filter that allows whatever one of two allows.
 #[inline]
-pub(super) fn joined(one: &Filter, other: &Filter) -> Filter {
+pub(crate) fn joined(one: &Filter, other: &Filter) -> Filter {
     if one.membership | one.mask == 0 {
         return *other;
     }
@@ -60,23 +60,23 @@ pub(super) fn joined(one: &Filter, other: &Filter) -> Filter {
 
 impl Tree {
     /// Number of blocks of eight boxes.
-    pub(super) fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.ids.len() / WIDTH
     }
 
     /// Number of levels, 0 for an empty tree.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.levels.iter().take_while(|level| !level.is_empty()).count()
     }
 
     /// The box in a place.
     #[inline]
-    pub(super) fn get(&self, place: usize) -> Aabb {
+    pub(crate) fn get(&self, place: usize) -> Aabb {
         self.levels[0][place / WIDTH].get(place % WIDTH)
     }
 
     /// Empties a place. Bounds stay as they are, which is never wrong.
-    pub(super) fn take(&mut self, place: usize) -> Aabb {
+    pub(crate) fn take(&mut self, place: usize) -> Aabb {
         let aabb = self.get(place);
         self.levels[0][place / WIDTH].set(place % WIDTH, &NO_BOX);
         self.ids[place] = NONE;
@@ -86,7 +86,7 @@ impl Tree {
     }
 
     /// Creates the levels for the ids, which the caller has ordered.
-    pub(super) fn shape(&mut self, live: usize) {
+    pub(crate) fn shape(&mut self, live: usize) {
         self.live = live;
         self.ids.resize(self.ids.len().next_multiple_of(WIDTH), NONE);
         let mut nodes = self.blocks();
@@ -106,14 +106,14 @@ impl Tree {
     }
 
     /// Gives unused memory back.
-    pub(super) fn trim(&mut self) {
+    pub(crate) fn trim(&mut self) {
         self.ids.shrink_to_fit();
         self.levels.iter_mut().for_each(Vec::shrink_to_fit);
         self.filters.iter_mut().for_each(Vec::shrink_to_fit);
     }
 
     /// Reads every box of the tree.
-    pub(super) fn gather(&mut self, aabbs: &[Aabb], workers: &Workers) {
+    pub(crate) fn gather(&mut self, aabbs: &[Aabb], workers: &Workers) {
         let ids = &self.ids;
         let Some(blocks) = self.levels.first_mut() else { return };
         workers.for_each_chunk(blocks, BLOCKS_PER_TASK, |task, blocks| {
@@ -126,7 +126,7 @@ impl Tree {
 
     /// Makes the bounds of all levels above the boxes; `old` are boxes that the bounds are to
     /// enclose as well, block by block.
-    pub(super) fn refit(&mut self, old: Option<&[Node8]>, workers: &Workers) {
+    pub(crate) fn refit(&mut self, old: Option<&[Node8]>, workers: &Workers) {
         for level in 1..self.depth() {
             let (below, above) = self.levels.split_at_mut(level);
             let children = &below[level - 1][..];
@@ -143,7 +143,7 @@ impl Tree {
     }
 
     /// Joins the filters of all nodes; `of` gives the filter of a box.
-    pub(super) fn join_filters(&mut self, of: impl Fn(u32) -> Filter) {
+    pub(crate) fn join_filters(&mut self, of: impl Fn(u32) -> Filter) {
         let blocks = self.ids.as_chunks::<WIDTH>().0.iter().map(|ids| {
             let filters = ids.iter().filter(|&&id| id != NONE).map(|&id| of(id));
             filters.fold(NOTHING, |one, other| joined(&one, &other))
@@ -162,12 +162,12 @@ impl Tree {
     }
 
     /// The ids of all boxes.
-    pub(super) fn live_ids(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn live_ids(&self) -> impl Iterator<Item = u32> + '_ {
         self.ids.iter().copied().filter(|&id| id != NONE)
     }
 
     /// Notes the place of each box of a tree that was just built.
-    pub(super) fn note_places(&mut self, places: &mut [u32], homes: &mut [u8], home: u8) {
+    pub(crate) fn note_places(&mut self, places: &mut [u32], homes: &mut [u8], home: u8) {
         self.taken = 0;
         for (place, &id) in self.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
             places[id as usize] = place as u32;
@@ -176,7 +176,7 @@ impl Tree {
     }
 
     /// Panics if bounds do not enclose what is below them, or filters not what they join.
-    pub(super) fn validate(&self, filters: &[Filter]) {
+    pub(crate) fn validate(&self, filters: &[Filter]) {
         let live = self.ids.iter().filter(|id| **id != NONE).count();
         assert_eq!(live, self.live, "number of boxes in a tree");
         assert!(self.depth() <= MOST_LEVELS, "depth {}", self.depth());
@@ -209,7 +209,7 @@ impl Tree {
 
     /// The surface area heuristic: the expected number of nodes that a random small query inside
     /// the root opens, by the surfaces of the finite nodes.
-    pub(super) fn cost(&self) -> f64 {
+    pub(crate) fn cost(&self) -> f64 {
         let depth = self.depth();
         if depth < 2 {
             return self.blocks() as f64;
@@ -221,7 +221,7 @@ impl Tree {
     }
 
     /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let nodes: usize = self.levels.iter().map(Vec::capacity).sum();
         let filters: usize = self.filters.iter().map(Vec::capacity).sum();
         self.ids.capacity() * 4 + nodes * size_of::<Node8>() + filters * size_of::<Filter>()
@@ -279,7 +279,7 @@ impl Kernel for Enclose<'_> {
 }
 
 /// The box around a node.
-pub(super) struct BoundsOf<'a>(pub &'a Node8);
+pub(crate) struct BoundsOf<'a>(pub &'a Node8);
 
 impl Kernel for BoundsOf<'_> {
     type Output = Aabb;
@@ -292,7 +292,7 @@ impl Kernel for BoundsOf<'_> {
 
 /// A tree as a walk sees it.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     pub ids: &'a [[u32; WIDTH]],
     levels: [&'a [Node8]; MOST_LEVELS],
     filters: [&'a [Filter]; MOST_LEVELS],
@@ -301,7 +301,7 @@ pub(super) struct View<'a> {
 
 /// What a walk looks for, and where.
 #[derive(Clone, Copy)]
-pub(super) struct Search<'a> {
+pub(crate) struct Search<'a> {
     pub bounds: Aabb,
     /// Only nodes that may pair with this, if given.
     pub filter: Option<&'a Filter>,
@@ -311,14 +311,14 @@ pub(super) struct Search<'a> {
 
 /// The nodes that a search has reached.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reached {
+pub(crate) struct Reached {
     pub nodes: Vec<u32>,
     below: Vec<u32>,
 }
 
 /// What is done with the blocks that a walk finds. A trait and not a closure, because a closure is
 /// not surely compiled for the instruction set of the walk.
-pub(super) trait Visit<S: Simd> {
+pub(crate) trait Visit<S: Simd> {
     /// Why a walk is ended early.
     type Stop;
 
@@ -333,7 +333,7 @@ pub(super) trait Visit<S: Simd> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(tree: &'a Tree) -> View<'a> {
+    pub(crate) fn new(tree: &'a Tree) -> View<'a> {
         let mut view = View {
             ids: tree.ids.as_chunks::<WIDTH>().0,
             levels: [&[]; MOST_LEVELS],
@@ -351,20 +351,20 @@ impl<'a> View<'a> {
 
     /// The boxes.
     #[inline(always)]
-    pub(super) fn blocks(&self) -> &'a [Node8] {
+    pub(crate) fn blocks(&self) -> &'a [Node8] {
         self.levels[0]
     }
 
     /// The joined filter of a block.
     #[inline(always)]
-    pub(super) fn filter(&self, block: usize) -> &'a Filter {
+    pub(crate) fn filter(&self, block: usize) -> &'a Filter {
         &self.filters[0][block]
     }
 
     /// Visits each block whose bounds overlap, in ascending order, and adds the nodes tested to
     /// `tests`.
     #[inline(always)]
-    pub(super) fn walk<S: Simd, V: Visit<S>>(
+    pub(crate) fn walk<S: Simd, V: Visit<S>>(
         &self,
         simd: S,
         search: &Search<'_>,
@@ -403,7 +403,7 @@ impl<'a> View<'a> {
     /// Lists the nodes of level 1 that a search has to open, level by level: the loops have no
     /// branch that depends on a test, which a walk in depth has at every node.
     #[inline(always)]
-    pub(super) fn reach<S: Simd>(
+    pub(crate) fn reach<S: Simd>(
         &self,
         simd: S,
         search: &Search<'_>,
@@ -425,7 +425,7 @@ impl<'a> View<'a> {
 
     /// Lists the blocks below the reached nodes that a search has to open.
     #[inline(always)]
-    pub(super) fn blocks_below<S: Simd>(
+    pub(crate) fn blocks_below<S: Simd>(
         &self,
         simd: S,
         search: &Search<'_>,
@@ -446,7 +446,7 @@ impl<'a> View<'a> {
 
     /// The bounds of a block; a tree of one block has none above it.
     #[inline(always)]
-    pub(super) fn bounds(&self, block: usize) -> Aabb {
+    pub(crate) fn bounds(&self, block: usize) -> Aabb {
         match self.levels[1].get(block / WIDTH) {
             Some(node) => node.get(block % WIDTH),
             None => Aabb::EVERYTHING,
@@ -455,19 +455,19 @@ impl<'a> View<'a> {
 
     /// The bounds of a node of level 1 and its joined filter, if there are filters.
     #[inline(always)]
-    pub(super) fn family<S: Simd>(&self, simd: S, node: usize) -> (Aabb, Option<&'a Filter>) {
+    pub(crate) fn family<S: Simd>(&self, simd: S, node: usize) -> (Aabb, Option<&'a Filter>) {
         (simd.bounds(&self.levels[1][node]), self.filters[1].get(node))
     }
 
     /// The joined filter of a node of level 1.
     #[inline(always)]
-    pub(super) fn family_filter(&self, node: usize) -> &'a Filter {
+    pub(crate) fn family_filter(&self, node: usize) -> &'a Filter {
         &self.filters[1][node]
     }
 
     /// Number of levels.
     #[inline(always)]
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 

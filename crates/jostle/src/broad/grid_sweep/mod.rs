@@ -64,6 +64,7 @@ mod plan;
 mod rest;
 mod runs;
 mod share;
+mod sketch;
 mod strip;
 #[cfg(test)]
 mod tests;
@@ -75,6 +76,7 @@ use crate::boxes::{Boxes, Follower};
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::groups::Groups;
 use crate::broad::shared::tasks::{TaskState, run_tasks};
+use crate::broad::sketch::Sketch;
 use crate::error::Error;
 use crate::id::Slot;
 use crate::pair::{Lane, LimitReached, PairBuffer};
@@ -225,17 +227,21 @@ impl GridSweep {
             self.shares.iter().map(|share| share.len_before(column)).sum()
         };
         let total = before(columns);
-        self.cuts.clear();
-        self.cuts.push(0);
-        for task in 1..tasks {
-            let (mut low, mut high) = (self.cuts[task - 1], columns);
+        // The first column with its share of the entries before it. Each look sums over all shares.
+        let cut = |task: usize| {
+            let (mut low, mut high) = (0, columns);
             while low < high {
                 let middle = low.midpoint(high);
                 if before(middle) < total * task / tasks { low = middle + 1 } else { high = middle }
             }
-            self.cuts.push(low);
-        }
-        self.cuts.push(columns);
+            low
+        };
+        self.cuts.clear();
+        self.cuts.resize(tasks + 1, columns);
+        self.cuts[0] = 0;
+        self.workers.for_each_chunk(&mut self.cuts[1..tasks], TASKS, |run, cuts| {
+            cuts.iter_mut().zip(1 + run * TASKS..).for_each(|(place, task)| *place = cut(task));
+        });
     }
 
     fn sweep(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), LimitReached> {
@@ -285,6 +291,10 @@ impl BroadPhase for GridSweep {
         self.rest.note_tests(self.tests(), boxes.len());
         self.follower.done(boxes);
         Ok(Report::Full)
+    }
+
+    fn sketch(&self, boxes: &Boxes, sketch: &mut Sketch) {
+        sketch::draw(&self.plan, boxes, sketch);
     }
 
     fn validate(&self, boxes: &Boxes) {

@@ -71,6 +71,13 @@ impl Scale {
         (place + ROUNDER).to_bits() - ROUNDER.to_bits()
     }
 
+    /// Where a cell begins and ends; the outermost reach to infinity.
+    pub(super) fn edges(&self, cell: u32) -> [f32; 2] {
+        let edge = |side: f32| (cell as f32 + side) / self.per_unit / self.boost + self.origin;
+        let low = if cell == 0 { f32::NEG_INFINITY } else { edge(-0.5) };
+        [low, if cell + 1 >= self.cells() { f32::INFINITY } else { edge(0.5) }]
+    }
+
     /// Number of cells.
     pub(super) fn cells(&self) -> u32 {
         self.last as u32 + 1

@@ -29,8 +29,9 @@ pub(super) struct Ticket {
     item: u32,
 }
 
-/// See the [module](self).
+/// See the [module](self). Workers fill neighbouring shares, so each has cache lines of its own.
 #[derive(Clone, Debug, Default)]
+#[repr(align(128))]
 pub(super) struct Share {
     /// Where each column ends in `entries`.
     ends: Vec<u32>,

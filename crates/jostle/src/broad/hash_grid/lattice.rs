@@ -180,6 +180,14 @@ impl Sheet {
         std::array::from_fn(|k| number(f64::from(aabb.min[k]) * self.scale[k] + self.middle[k]))
     }
 
+    /// The coordinate of a place in cells; infinite along an axis that is not cut.
+    pub(super) fn edge(&self, axis: usize, place: f64) -> f64 {
+        match self.scale[axis] == 0.0 {
+            true => place * f64::INFINITY,
+            false => (place - self.middle[axis]) / self.scale[axis],
+        }
+    }
+
     /// The first and last cell, along each axis, of boxes in this sheet that can overlap a box.
     #[inline(always)]
     pub(super) fn range(&self, aabb: &Aabb) -> (Cell, Cell) {

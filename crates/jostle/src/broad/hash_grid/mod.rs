@@ -73,6 +73,7 @@ use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::groups::GroupFollower;
 use crate::broad::shared::groups::Groups;
 use crate::broad::shared::tasks::{TaskState, run_parts};
+use crate::broad::sketch::Sketch;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::pair::{Lane, LimitReached, Pair, PairBuffer};
@@ -317,10 +318,15 @@ impl BroadPhase for HashGrid {
         Stats { tests: self.tests, bytes, counts, stages: self.clock.stages().to_vec(), swaps: 0 }
     }
 
+    fn sketch(&self, _boxes: &Boxes, sketch: &mut Sketch) {
+        sketch::draw(&self.grid, sketch);
+    }
+
     fn validate(&self, boxes: &Boxes) {
         self.grid.validate(boxes);
     }
 }
 
+mod sketch;
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,7 @@
 //! bounds of cells that a box is compared with when it is inserted are those of the search, so
 //! rounding loses nothing.
 
+mod sketch;
 mod tree;
 
 use std::ops::Range;
@@ -36,6 +37,7 @@ use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::axes::worthwhile_spread;
 use crate::broad::shared::groups::GroupFollower;
 use crate::broad::shared::tasks::{TaskState, run_parts};
+use crate::broad::sketch::Sketch;
 use crate::error::Error;
 use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
@@ -175,6 +177,10 @@ impl BroadPhase for Octree {
             vec![("nodes", self.tree.nodes() as f64), ("unbounded", self.tree.unbounded() as f64)];
         let bytes = self.tree.bytes() + self.watch.bytes();
         Stats { tests: self.tests, bytes, counts, stages: self.clock.stages().to_vec(), swaps: 0 }
+    }
+
+    fn sketch(&self, _boxes: &Boxes, sketch: &mut Sketch) {
+        sketch::draw(&self.tree, sketch);
     }
 
     fn validate(&self, boxes: &Boxes) {

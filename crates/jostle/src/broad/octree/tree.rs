@@ -144,6 +144,12 @@ pub(super) struct LooseTree {
 }
 
 impl LooseTree {
+    /// Cell, depth and number of boxes, below it too, of every node that holds some.
+    pub(super) fn cells(&self) -> impl Iterator<Item = (Cube, u8, u32)> {
+        let held = self.nodes.iter().filter(|node| node.total > 0);
+        held.map(|node| (node.cube, node.depth, node.total))
+    }
+
     pub(super) fn clear(&mut self, cube: Cube, roots: usize, boxes: &Boxes) {
         self.nodes.clear();
         self.free.clear();

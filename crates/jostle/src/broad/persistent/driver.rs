@@ -301,6 +301,11 @@ macro_rules! driven {
                 self.driver.tests()
             }
 
+            /// All three axes are kept sorted.
+            fn sketch(&self, _: &$crate::boxes::Boxes, sketch: &mut $crate::broad::sketch::Sketch) {
+                sketch.sweep_axes = [true; 3];
+            }
+
             fn validate(&self, boxes: &$crate::boxes::Boxes) {
                 self.driver.validate(boxes);
             }

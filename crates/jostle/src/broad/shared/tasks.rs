@@ -9,8 +9,10 @@ use std::ops::Range;
 use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
 
-/// A task's scratch, which it keeps between updates, and what it counted in the last one.
+/// A task's scratch, which it keeps between updates, and what it counted in the last one; on cache
+/// lines of its own.
 #[derive(Clone, Debug, Default)]
+#[repr(align(128))]
 pub(crate) struct TaskState<S> {
     pub scratch: S,
     pub tests: u64,

@@ -16,9 +16,6 @@ use super::Retest;
 use super::axis::{AxisList, AxisMoves, TEST_WORK};
 use super::churn_sweep::ChurnSweep;
 
-/// Below this many boxes one thread does everything: waking others takes longer than an axis.
-const FEW: usize = 2048;
-
 /// What a box that is inserted or removed costs in addition to its tests.
 const CHANGE_WORK: f64 = 40.0;
 
@@ -27,6 +24,7 @@ const CHANGE_WORK: f64 = 40.0;
 pub(super) struct SimdFollow {
     retest: Retest,
     workers: Workers,
+    one_worker_below: usize,
     axes: [AxisList; 3],
     changes: ClassifiedChanges,
     sweep: ChurnSweep,
@@ -36,13 +34,13 @@ pub(super) struct SimdFollow {
 }
 
 impl SimdFollow {
-    pub(super) fn new(workers: &Workers, retest: Retest) -> SimdFollow {
-        SimdFollow { retest, workers: workers.clone(), ..SimdFollow::default() }
+    pub(super) fn new(workers: &Workers, retest: Retest, one_worker_below: usize) -> SimdFollow {
+        SimdFollow { retest, workers: workers.clone(), one_worker_below, ..SimdFollow::default() }
     }
 
     /// The workers that run the axes of this many boxes.
     fn workers(&self, boxes: usize) -> Workers {
-        if boxes < FEW { Workers::one() } else { self.workers.clone() }
+        if boxes < self.one_worker_below { Workers::one() } else { self.workers.clone() }
     }
 
     /// Ends the pairs of the removed boxes, and takes their endpoints out.

@@ -74,11 +74,14 @@ pub struct SimdSapOptions {
     pub retest: Retest,
     /// Lets finding all pairs replace a step that would cost more.
     pub may_rebuild: bool,
+    /// With fewer boxes one thread does everything: waking others takes longer than an axis.
+    /// Experiments set it to 0.
+    pub one_worker_below: usize,
 }
 
 impl Default for SimdSapOptions {
     fn default() -> SimdSapOptions {
-        SimdSapOptions { retest: Retest::default(), may_rebuild: true }
+        SimdSapOptions { retest: Retest::default(), may_rebuild: true, one_worker_below: 2048 }
     }
 }
 
@@ -98,7 +101,7 @@ impl SimdSap {
 
     /// A new instance with other settings.
     pub fn with_options(workers: &Workers, options: SimdSapOptions) -> SimdSap {
-        let lists = SimdFollow::new(workers, options.retest);
+        let lists = SimdFollow::new(workers, options.retest, options.one_worker_below);
         SimdSap { driver: Persistent::new(workers, lists, options.may_rebuild) }
     }
 }
@@ -115,7 +118,7 @@ mod tests {
                 let workers = Workers::new(threads).unwrap();
                 let mut events = 0;
                 for seed in 0..40 {
-                    let options = SimdSapOptions { retest, may_rebuild };
+                    let options = SimdSapOptions { retest, may_rebuild, one_worker_below: 0 };
                     let mut sap = SimdSap::with_options(&workers, options);
                     let start = [0, 3, 40, 120][seed as usize % 4];
                     let (deltas, seen) = follow_history(&mut sap, seed, 40, start, seed % 2 == 0);

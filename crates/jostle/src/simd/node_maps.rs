@@ -1,0 +1,215 @@
+//! [`NodeMaps`]: the eight boxes of a node seen from another frame, from a point, from a box or
+//! along a ray.
+//!
+//! All of it is f32 arithmetic, rounded after each operation, so that every instruction set gives
+//! the same bits. Results are kept on the safe side by the slack that the caller adds: a mapped box
+//! is never too small, a gap never too large.
+
+use super::node8::{Node8, WIDTH};
+use super::vector::{Eight, Mask, Simd, Vector};
+use crate::aabb::Aabb;
+
+/// An affine map between the frames of two trees, and how much larger a mapped box is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NodeMap {
+    /// Rows of the matrix.
+    pub rows: [[f32; 3]; 3],
+    pub shift: [f32; 3],
+    /// Covers the rounding of the map.
+    pub slack: f32,
+}
+
+/// A ray in the frame of a tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NodeRay {
+    pub origin: [f32; 3],
+    /// Inverse of the direction, finite and with the direction's sign.
+    pub inverse: [f32; 3],
+    /// Covers the rounding of the origin: boxes are grown by it.
+    pub slack: [f32; 3],
+}
+
+/// What a traversal asks the boxes of a node.
+pub(crate) trait NodeMaps: Simd {
+    /// Each box in another frame. Lanes without a box stay without one.
+    #[inline(always)]
+    fn mapped(self, node: &Node8, map: &NodeMap) -> Node8 {
+        let half = splat(self, 0.5);
+        let center: [Self::Eight; 3] = std::array::from_fn(|k| {
+            row(self, &node.min[k]).add_f32(row(self, &node.max[k])).mul_f32(half)
+        });
+        let reach: [Self::Eight; 3] = std::array::from_fn(|k| {
+            row(self, &node.max[k]).sub_f32(row(self, &node.min[k])).mul_f32(half)
+        });
+        let slack = splat(self, map.slack);
+        let mut out = Node8::EMPTY;
+        for k in 0..3 {
+            let mut at = splat(self, map.shift[k]);
+            let mut wide = slack;
+            for j in 0..3 {
+                at = at.add_f32(center[j].mul_f32(splat(self, map.rows[k][j])));
+                wide = wide.add_f32(reach[j].mul_f32(splat(self, map.rows[k][j].abs())));
+            }
+            put(at.sub_f32(wide), &mut out.min[k]);
+            put(at.add_f32(wide), &mut out.max[k]);
+        }
+        out
+    }
+
+    /// Square of the gap between each box and another; NaN for lanes without a box.
+    #[inline(always)]
+    fn gaps(self, node: &Node8, other: &Aabb) -> [f32; WIDTH] {
+        let none = splat(self, 0.0);
+        let mut sum = none;
+        for k in 0..3 {
+            let below = row(self, &node.min[k]).sub_f32(splat(self, other.max[k]));
+            let above = splat(self, other.min[k]).sub_f32(row(self, &node.max[k]));
+            // If the second operand is NaN, so is the result: empty lanes stay empty.
+            let gap = none.max_f32(below.max_f32(above));
+            sum = sum.add_f32(gap.mul_f32(gap));
+        }
+        let mut out = [0.0; WIDTH];
+        put(sum, &mut out);
+        out
+    }
+
+    /// When a ray enters each box, and the lanes it enters no later than `limit`.
+    #[inline(always)]
+    fn entered(self, node: &Node8, ray: &NodeRay, limit: f32) -> ([f32; WIDTH], u32) {
+        let mut enter = splat(self, 0.0);
+        let mut leave = splat(self, limit);
+        for k in 0..3 {
+            let (first, last) = if ray.inverse[k] < 0.0 {
+                (&node.max[k], &node.min[k])
+            } else {
+                (&node.min[k], &node.max[k])
+            };
+            let inverse = splat(self, ray.inverse[k]);
+            let sign = if ray.inverse[k] < 0.0 { -ray.slack[k] } else { ray.slack[k] };
+            let to_first = row(self, first).sub_f32(splat(self, ray.origin[k] + sign));
+            let to_last = row(self, last).sub_f32(splat(self, ray.origin[k] - sign));
+            enter = enter.max_f32(to_first.mul_f32(inverse));
+            leave = leave.min_f32(to_last.mul_f32(inverse));
+        }
+        // Rounding of the products and of the limit.
+        let later = leave.mul_f32(splat(self, 1.0 + 8.0 * f32::EPSILON));
+        let hits = enter.le_f32(later).bits();
+        let mut out = [0.0; WIDTH];
+        put(enter, &mut out);
+        (out, hits)
+    }
+}
+
+impl<S: Simd> NodeMaps for S {}
+
+#[inline(always)]
+fn splat<S: Simd>(simd: S, value: f32) -> S::Eight {
+    S::Eight::splat(simd, value.to_bits())
+}
+
+#[inline(always)]
+fn row<S: Simd>(simd: S, values: &[f32; WIDTH]) -> S::Eight {
+    // SAFETY: eight values are readable.
+    unsafe { S::Eight::load(simd, values.as_ptr().cast()) }
+}
+
+#[inline(always)]
+fn put<E: Eight>(register: E, values: &mut [f32; WIDTH]) {
+    // SAFETY: there is room for eight values.
+    unsafe { register.store(values.as_mut_ptr().cast()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kernel, Level};
+    use super::*;
+
+    struct All<'a>(&'a Node8, &'a NodeMap, &'a Aabb, &'a NodeRay);
+
+    fn bits(node: &Node8) -> Vec<u32> {
+        let lanes = node.min.iter().chain(&node.max).flatten();
+        lanes.map(|lane| if lane.is_nan() { 1 } else { lane.to_bits() }).collect()
+    }
+
+    impl Kernel for All<'_> {
+        type Output = (Vec<u32>, Vec<u32>, Vec<u32>, u32);
+
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) -> Self::Output {
+            let plain = |lanes: [f32; WIDTH]| {
+                lanes.map(|lane| if lane.is_nan() { 1 } else { lane.to_bits() }).to_vec()
+            };
+            let (enter, hits) = simd.entered(self.0, self.3, 5.0);
+            let gaps = simd.gaps(self.0, self.2);
+            (bits(&simd.mapped(self.0, self.1)), plain(gaps), plain(enter), hits)
+        }
+    }
+
+    #[test]
+    fn every_level_gives_the_same_bits_and_empty_lanes_stay_empty() {
+        let mut state = 7u32;
+        let mut random = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+        };
+        for round in 0..500 {
+            let mut node = Node8::EMPTY;
+            for lane in 0..WIDTH - round % 3 {
+                let (low, high) = ([(); 3].map(|()| random()), [(); 3].map(|()| random()));
+                let min = std::array::from_fn(|k| low[k].min(high[k]));
+                node.set(lane, &Aabb { min, max: std::array::from_fn(|k| low[k].max(high[k])) });
+            }
+            let rows = [(); 3].map(|()| [(); 3].map(|()| random()));
+            let map = NodeMap { rows, shift: [(); 3].map(|()| random()), slack: 1e-6 };
+            let low = [(); 3].map(|()| random());
+            let other = Aabb { min: low, max: low.map(|at| at + 0.25) };
+            let ray = NodeRay {
+                origin: [(); 3].map(|()| 2.0 * random()),
+                inverse: [(); 3].map(|()| 1.0 / (random() + 1e-3)),
+                slack: [1e-6; 3],
+            };
+            let case = || All(&node, &map, &other, &ray);
+            let levels = Level::available();
+            let plainly = levels[0].run(case());
+            for level in &levels[1..] {
+                assert_eq!(level.run(case()), plainly, "{level:?}");
+            }
+            for lane in WIDTH - round % 3..WIDTH {
+                assert!(plainly.0[lane] == 1 && plainly.1[lane] == 1);
+                assert!(!node.get(lane).overlaps(&Aabb::EVERYTHING));
+            }
+            check_one(&node, &map, &other, &plainly.1);
+        }
+    }
+
+    /// Corners of a box land in the mapped box, and the gap is no more than that of any corner.
+    fn check_one(node: &Node8, map: &NodeMap, other: &Aabb, gaps: &[u32]) {
+        let mapped = super::super::run(Mapped(node, map));
+        for lane in 0..WIDTH - 2 {
+            let (from, to) = (node.get(lane), mapped.get(lane));
+            for corner in 0..8 {
+                let at: [f32; 3] = std::array::from_fn(|k| {
+                    if corner >> k & 1 == 0 { from.min[k] } else { from.max[k] }
+                });
+                for k in 0..3 {
+                    let x = f64::from(map.shift[k])
+                        + (0..3).map(|j| f64::from(map.rows[k][j]) * f64::from(at[j])).sum::<f64>();
+                    assert!(f64::from(to.min[k]) <= x && x <= f64::from(to.max[k]));
+                }
+            }
+            let overlap = from.overlaps(other);
+            assert_eq!(overlap, f32::from_bits(gaps[lane]) == 0.0);
+        }
+    }
+
+    struct Mapped<'a>(&'a Node8, &'a NodeMap);
+
+    impl Kernel for Mapped<'_> {
+        type Output = Node8;
+
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) -> Node8 {
+            simd.mapped(self.0, self.1)
+        }
+    }
+}
