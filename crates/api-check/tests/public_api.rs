@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jostle_api_check::{free_items, list_path, public_items};
 
 /// So few that a newcomer can read them; methods, fields and variants not counted.
-const MOST: usize = 200;
+const MOST: usize = 260;
 
 #[test]
 fn the_public_api_is_the_committed_list() {

@@ -4,7 +4,8 @@
 //! generator, only operations whose every bit IEEE 754 fixes, one thread. [`FrameReader`] and
 //! [`FrameWriter`] read and write sequences of frames, one frame at a time (feature `files`, on by
 //! default).
-//! [`PairScene`] makes pairs of shapes for the narrow phase.
+//! [`PairScene`] makes pairs of shapes for the narrow phase, [`WorldScene`] worlds of bodies that
+//! fall, roll and swing.
 //!
 //! ```
 //! use jostle_scenes::Scene;
@@ -28,6 +29,7 @@ mod motion;
 mod rng;
 mod scene;
 mod shape_pairs;
+mod world_scenes;
 
 pub use catalog::{ParamInfo, SceneError, SceneInfo, parse_count};
 #[cfg(feature = "files")]
@@ -39,6 +41,7 @@ pub use measure::{Sorted, median, pair_hash};
 pub use rng::Rng;
 pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};
 pub use shape_pairs::{PairScene, Placing, ShapeKind, ShapePair};
+pub use world_scenes::{WorldKind, WorldScene};
 
 /// The README's example is compiled and run as a test.
 #[cfg(all(doctest, feature = "files"))]

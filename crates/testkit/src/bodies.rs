@@ -7,10 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use jostle::glam::{DQuat, DVec3};
+use jostle::glam::{DQuat, DVec3, Vec3Swizzles};
 use jostle::narrow::{self, Contact, Motion, Moving, PairCache, Placed, Query, Status, TOUCH};
 use jostle::shape::{Pose, Shape};
-use jostle::world::{BodyPair, Detail};
+use jostle::world::{BodyPair, Detail, Touch};
 use jostle::{Algorithm, Body, BodyId, Filter, Workers, World};
 
 use crate::bytes::Bytes;
@@ -197,9 +197,12 @@ pub fn check_world(bytes: &[u8]) -> Result<(), String> {
         let ids: Vec<BodyId> = worlds[0].ids().collect();
         let place = usize::from(bytes.byte());
         let id = (!ids.is_empty()).then(|| ids[place % ids.len()]);
-        match (kind % 16, id) {
+        match (kind % 24, id) {
             (0..=3, _) if ids.len() < 24 => {
-                let body = Body::new(bytes.shape(), bytes.pose()).with_filter(filter(kind));
+                let body = Body::new(bytes.shape(), bytes.pose())
+                    .with_filter(filter(kind))
+                    .with_sensor(kind % 24 == 2)
+                    .with_continuous(kind >= 224);
                 let ids = worlds.each_mut().map(|world| world.insert(body.clone()));
                 if ids[0] != ids[1] {
                     return Err(format!("ids differ: {ids:?}"));
@@ -219,18 +222,47 @@ pub fn check_world(bytes: &[u8]) -> Result<(), String> {
                 worlds.iter_mut().for_each(|w| w.set_filter(id, filter).expect("it is there"))
             }
             (11, _) => {
-                let detail = if place % 2 == 0 { Detail::Contact } else { Detail::Manifold };
+                let all = [Detail::Contact, Detail::Manifold, Detail::Pieces, Detail::Boolean];
+                let detail = all[place % 4];
                 worlds.iter_mut().for_each(|world| world.set_detail(detail));
             }
             (12, _) if kind < 32 => {
                 continuous = place % 2 == 0;
                 worlds.iter_mut().for_each(|world| world.set_continuous(continuous));
             }
-            (13, _) => worlds[place % 2].set_algorithm(number(kind / 16)),
+            (13, _) => worlds[place % 2].set_algorithm(number(kind / 24)),
+            (14, Some(id)) => {
+                let shape = bytes.shape();
+                for world in &mut worlds {
+                    world.set_shape(id, shape.clone()).expect("it is there");
+                }
+            }
+            (15, Some(id)) => {
+                let sensor = kind < 128;
+                worlds.iter_mut().for_each(|w| w.set_sensor(id, sensor).expect("it is there"))
+            }
+            (16 | 17, Some(id)) => {
+                worlds.iter_mut().for_each(|w| w.sleep(id).expect("it is there"))
+            }
+            (18, _) => {
+                let reach = [0.0, 0.1, 1.0][place % 3];
+                worlds.iter_mut().for_each(|w| w.set_reach(reach).expect("a length"))
+            }
+            (19, Some(id)) => {
+                // Trembling, less than what is noticed and more.
+                let pose = world_tremble(&worlds[0], id, bytes.vector() * 3e-6);
+                worlds.iter_mut().for_each(|w| w.set_pose(id, pose).expect("it is there"))
+            }
             _ => step(&mut worlds, &mut touching, continuous)?,
         }
     }
     step(&mut worlds, &mut touching, continuous)
+}
+
+fn world_tremble(world: &World, id: BodyId, by: DVec3) -> Pose {
+    let pose = world.pose(id).expect("it is there");
+    let turn = DQuat::from_scaled_axis(by.yzx()) * pose.rotation();
+    Pose::new(turn.normalize(), pose.translation() + by).expect("small steps")
 }
 
 fn filter(number: u8) -> Filter {
@@ -251,9 +283,7 @@ fn step(
         world.step().map_err(|fault| fault.to_string())?;
     }
     let [one, other] = worlds.each_ref().map(World::last_step);
-    // Two half-spaces are infinitely deep, and a point of theirs may be no number, which is not
-    // equal to itself.
-    if one != other && format!("{one:?}") != format!("{other:?}") {
+    if one != other {
         return Err(format!("the worlds differ:\n{one:?}\n{other:?}"));
     }
     for pair in one.ended {
@@ -266,26 +296,64 @@ fn step(
             return Err(format!("{pair} began twice"));
         }
     }
-    if !touching.iter().eq(one.touches.iter().map(|touch| &touch.pair)) {
-        return Err(format!("events and touches differ: {touching:?} {:?}", one.touches));
+    let mut listed: BTreeSet<BodyPair> = one.touches.iter().map(|touch| touch.pair).collect();
+    listed.extend(one.overlaps);
+    if *touching != listed {
+        return Err(format!("events and lists differ: {touching:?} {listed:?}"));
     }
-    let world = &worlds[0];
+    if let Some(id) = one.woken.iter().find(|id| worlds[0].is_asleep(**id)) {
+        return Err(format!("{id} woke up and sleeps"));
+    }
+    compare_with_questions(&worlds[0], touching, continuous)
+}
+
+/// Holds a step against plain questions about all pairs.
+fn compare_with_questions(
+    world: &World,
+    touching: &BTreeSet<BodyPair>,
+    continuous: bool,
+) -> Result<(), String> {
+    let step = world.last_step();
     let ids: Vec<BodyId> = world.ids().collect();
     for (place, &a) in ids.iter().enumerate() {
         for &b in &ids[place + 1..] {
+            let pair = BodyPair::new(a, b);
             let [one, other] = [a, b].map(|id| world.placed(id).expect("it is there"));
             let allowed = world.filter(a).zip(world.filter(b)).is_some_and(|(f, g)| f.allows(g));
-            let apart = narrow::contact(&one, &other).signed_distance();
+            let contact = narrow::contact(&one, &other);
+            let apart = contact.signed_distance();
             // Memories may tip the scales within the tolerance.
-            let limit = TOUCH * size_of(one.shape, other.shape);
+            let size = size_of(one.shape, other.shape);
+            let limit = TOUCH * size;
             if (apart - limit).abs() < limit {
                 continue;
             }
-            let told = touching.contains(&BodyPair::new(a, b));
+            let told = touching.contains(&pair);
             let expected = allowed && apart < limit;
             // On their way they may have touched what they do not touch now.
+            let continuous =
+                continuous || world.is_body_continuous(a) || world.is_body_continuous(b);
             if told != expected && !(continuous && told && allowed) {
                 return Err(format!("told {told} for {one:?} {other:?}, {apart} apart"));
+            }
+            let find = |list: &[Touch]| list.iter().find(|touch| touch.pair == pair).copied();
+            let near = find(step.near);
+            if let Some(told) = near.or(find(step.touches)) {
+                let difference = (told.contact.signed_distance() - apart).abs();
+                let allowed = World::REUSE * size + told.contact.bound + contact.bound;
+                if told.time == 1.0 && apart.is_finite() && difference > allowed + 1e-8 * size {
+                    return Err(format!("{told:?}, {apart} apart for {one:?} {other:?}"));
+                }
+            }
+            let sensor = world.is_sensor(a) || world.is_sensor(b);
+            let close = (apart - world.reach()).abs() < 1e-6 * (size + 1.0);
+            let expected = allowed && !sensor && apart > limit && apart < world.reach();
+            if !continuous
+                && !close
+                && near.is_some() != expected
+                && world.detail() != Detail::Boolean
+            {
+                return Err(format!("near {near:?} for {one:?} {other:?}, {apart} apart"));
             }
         }
     }

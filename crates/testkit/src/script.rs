@@ -9,6 +9,8 @@
 //! step
 //! began ball wall
 //! filter ball  mask=0
+//! exclude ball wall
+//! include ball wall
 //! remove wall
 //! step
 //! ended ball wall
@@ -111,6 +113,10 @@ impl<'a> Run<'a> {
             "remove" => {
                 let id = self.id(words[1])?;
                 self.replay.remove(id)
+            }
+            "exclude" | "include" => {
+                let (one, other) = (self.id(words[1])?, self.id(words[2])?);
+                self.replay.exclude(one, other, words[0] == "exclude")
             }
             "refuse" => match self.line(&words[1..].join(" ")) {
                 Ok(()) => Err("this should have been refused".into()),

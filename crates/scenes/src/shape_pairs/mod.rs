@@ -11,7 +11,7 @@
 
 mod kinds;
 mod place;
-mod random;
+pub(crate) mod random;
 
 pub use kinds::ShapeKind;
 pub use place::Placing;

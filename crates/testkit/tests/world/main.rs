@@ -4,6 +4,7 @@
 
 mod bodies;
 mod continuous;
+mod features;
 mod histories;
 mod scenes;
 mod snapshots;
@@ -85,18 +86,24 @@ fn worlds() -> Vec<World> {
 
 /// Everything a step says, bit by bit.
 fn bits(world: &World) -> Vec<u64> {
-    let Step { touches, began, ended, .. } = world.last_step();
+    let step = world.last_step();
+    let Step { touches, near, overlaps, began, ended, woken, .. } = step;
     let mut bits = vec![touches.len() as u64, began.len() as u64, ended.len() as u64];
     let key = |pair: BodyPair| Pair::new(pair.a(), pair.b()).key();
-    bits.extend(began.iter().chain(ended).map(|&pair| key(pair)));
+    bits.extend(began.iter().chain(ended).chain(overlaps).map(|&pair| key(pair)));
+    bits.extend(woken.iter().map(|id| id.index() as u64));
     let vector = |bits: &mut Vec<u64>, v: DVec3| bits.extend(v.to_array().map(f64::to_bits));
-    for touch in touches {
+    for touch in touches.iter().chain(near) {
         let contact = &touch.contact;
         bits.extend([key(touch.pair), touch.time.to_bits(), contact.depth.to_bits()]);
         vector(&mut bits, contact.normal);
         vector(&mut bits, contact.point_a);
         vector(&mut bits, contact.point_b);
-        for ManifoldPoint { point_a, point_b, normal, separation, id } in world.points(touch) {
+        bits.push(contact.distance.to_bits());
+        bits.extend(step.impulses(touch).iter().flatten().map(|number| number.to_bits()));
+        for point in world.points(touch) {
+            let ManifoldPoint { point_a, point_b, normal, separation, id, pieces } = point;
+            bits.extend(pieces.map(u64::from));
             vector(&mut bits, *normal);
             vector(&mut bits, *point_a);
             vector(&mut bits, *point_b);
