@@ -165,21 +165,35 @@ impl Gpu {
         adapters.iter().enumerate().map(|(number, adapter)| info(number, adapter)).collect()
     }
 
-    /// Opens a device.
+    /// Opens a device, with the faster kernels that its features allow.
     pub fn open(choice: &GpuChoice) -> Result<Gpu, GpuError> {
+        Gpu::open_with(choice, wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::SUBGROUP)
+    }
+
+    /// Opens a device and uses nothing but what every WebGPU device has: for comparisons, and for
+    /// drivers whose features are broken. The results are the same.
+    pub fn open_plain(choice: &GpuChoice) -> Result<Gpu, GpuError> {
+        Gpu::open_with(choice, wgpu::Features::empty())
+    }
+
+    fn open_with(choice: &GpuChoice, wanted: wgpu::Features) -> Result<Gpu, GpuError> {
         let adapters = adapters();
         let infos: Vec<GpuInfo> =
             adapters.iter().enumerate().map(|(number, adapter)| info(number, adapter)).collect();
         let number = pick(choice, &infos)?;
-        Gpu::from_adapter(&adapters[number], infos[number].clone())
+        Gpu::from_adapter(&adapters[number], infos[number].clone(), wanted)
     }
 
-    fn from_adapter(adapter: &wgpu::Adapter, info: GpuInfo) -> Result<Gpu, GpuError> {
+    fn from_adapter(
+        adapter: &wgpu::Adapter,
+        info: GpuInfo,
+        wanted: wgpu::Features,
+    ) -> Result<Gpu, GpuError> {
         let limits = limits(adapter, &info)?;
         let offered = adapter.features();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("jostle"),
-            required_features: offered & wgpu::Features::TIMESTAMP_QUERY,
+            required_features: offered & wanted,
             required_limits: limits,
             ..Default::default()
         };
@@ -188,10 +202,7 @@ impl Gpu {
         let faults = Faults::default();
         let uncaptured = faults.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-            uncaptured.note(match error {
-                wgpu::Error::OutOfMemory { source } => GpuError::OutOfMemory(source.to_string()),
-                other => GpuError::Refused(one_line(&other.to_string())),
-            });
+            uncaptured.note(fault_of(error));
         }));
         let lost = faults.clone();
         device.set_device_lost_callback(move |reason, message| {
@@ -220,6 +231,16 @@ impl Gpu {
         &self.shared.queue
     }
 
+    /// Returns true if the kernels let threads of a subgroup combine their numbers.
+    pub fn has_subgroups(&self) -> bool {
+        self.device().features().contains(wgpu::Features::SUBGROUP)
+    }
+
+    /// Returns true if the device can tell how long its stages take.
+    pub fn has_timestamps(&self) -> bool {
+        self.device().features().contains(wgpu::Features::TIMESTAMP_QUERY)
+    }
+
     pub(crate) fn kernels(&self) -> &Kernels {
         self.shared.kernels.get().expect("a device is handed out with its kernels")
     }
@@ -227,6 +248,12 @@ impl Gpu {
     /// Fails with what went wrong since the last call. A lost device stays lost.
     pub(crate) fn check(&self) -> Result<(), GpuError> {
         self.shared.faults.take().map_or(Ok(()), Err)
+    }
+
+    /// As if the device had reported this.
+    #[cfg(test)]
+    pub(crate) fn report(&self, error: wgpu::Error) {
+        self.shared.faults.note(fault_of(error));
     }
 
     /// Returns true if the device was lost.
@@ -239,6 +266,13 @@ impl Gpu {
         let polled = self.device().poll(wgpu::PollType::wait_indefinitely());
         self.check()?;
         polled.map(|_| ()).map_err(|error| GpuError::Lost(error.to_string()))
+    }
+}
+
+fn fault_of(error: wgpu::Error) -> GpuError {
+    match error {
+        wgpu::Error::OutOfMemory { source } => GpuError::OutOfMemory(source.to_string()),
+        other => GpuError::Refused(one_line(&other.to_string())),
     }
 }
 

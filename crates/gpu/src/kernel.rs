@@ -1,12 +1,14 @@
 //! The compiled kernels: one WGSL file each, with an explicit layout of bindings.
 
+use std::sync::OnceLock;
+
 use wgpu::{BindGroupEntry, BindingType};
 
 use crate::work;
 
 /// What a kernel binds, in order of the binding numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bind {
+pub(crate) enum Bind {
     /// A stretch of the table of parameters.
     Params,
     /// A buffer that is read.
@@ -50,14 +52,25 @@ kernels! {
     ScanApply = "scan_apply.wgsl", ["group_scan.wgsl"], [Params, Write, Write];
     Fill = "fill.wgsl", ["grid.wgsl"], [Params, Write, Read, Write, Read, Read, Write, Write];
     SortCount = "sort_count.wgsl", [], [Params, Write, Write];
-    SortScatter = "sort_scatter.wgsl", [], [Params, Write, Write, Write, Write, Write];
+    SortScatter = "sort_scatter.wgsl", ["sort_tile.wgsl"],
+        [Params, Write, Write, Write, Write, Write];
+    SortCount8 = "sort_count8.wgsl", [], [Params, Write, Write];
+    SortScatter8 = "sort_scatter8.wgsl", ["sort_tile.wgsl"],
+        [Params, Write, Write, Write, Write, Write];
     Runs = "runs.wgsl", [], [Params, Write, Write];
     Candidates = "candidates.wgsl", ["grid.wgsl", "reach.wgsl"],
         [Params, Write, Read, Write, Write, Write];
     Sweep = "sweep.wgsl", ["grid.wgsl", "reach.wgsl"],
         [Params, Write, Read, Read, Write, Write, Write, Read, Write];
     Diff = "diff.wgsl", [], [Params, Write, Write, Write, Write];
+    NarrowThread = "narrow_thread.wgsl", ["gjk.wgsl"],
+        [Params, Write, Read, Read, Read, Read, Read];
+    NarrowGroup = "narrow_group.wgsl", ["gjk.wgsl"],
+        [Params, Write, Read, Read, Read, Read, Read];
 }
+
+/// Kernels from this one on are compiled when they are first used.
+const LATER: usize = Kernel::NarrowThread as usize;
 
 /// Bytes between the parameters of two dispatches: every device allows offsets like these.
 pub(crate) const PARAMS_STRIDE: u32 = 256;
@@ -66,7 +79,7 @@ pub(crate) const PARAMS_STRIDE: u32 = 256;
 const PARAMS_SIZE: u64 = 32;
 
 #[derive(Debug)]
-struct Compiled {
+pub(crate) struct Compiled {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
 }
@@ -74,23 +87,37 @@ struct Compiled {
 /// Every kernel, compiled for a device.
 #[derive(Debug)]
 pub(crate) struct Kernels {
-    compiled: Vec<Compiled>,
+    device: wgpu::Device,
+    preamble: String,
+    compiled: Vec<OnceLock<Compiled>>,
 }
 
 impl Kernels {
-    /// Compiles all. What a device refuses is reported by its error handler.
+    /// Compiles those of a step. What a device refuses is reported by its error handler.
     pub(crate) fn compile(device: &wgpu::Device) -> Kernels {
-        let preamble = work::preamble() + include_str!("kernels/common.wgsl");
-        let compiled = SOURCES
-            .iter()
-            .map(|&(name, parts, binds)| compile(device, name, &preamble, parts, binds))
-            .collect();
-        Kernels { compiled }
+        let lanes = match device.features().contains(wgpu::Features::SUBGROUP) {
+            true => include_str!("kernels/lanes_subgroup.wgsl"),
+            false => include_str!("kernels/lanes_alone.wgsl"),
+        };
+        let preamble = work::preamble() + include_str!("kernels/common.wgsl") + lanes;
+        let compiled = SOURCES.iter().map(|_| OnceLock::new()).collect();
+        let kernels = Kernels { device: device.clone(), preamble, compiled };
+        (0..LATER).for_each(|number| {
+            kernels.get(number);
+        });
+        kernels
+    }
+
+    fn get(&self, number: usize) -> &Compiled {
+        self.compiled[number].get_or_init(|| {
+            let (name, parts, binds) = SOURCES[number];
+            compile(&self.device, name, &self.preamble, parts, binds)
+        })
     }
 
     /// The pipeline of a kernel.
     pub(crate) fn pipeline(&self, kernel: Kernel) -> &wgpu::ComputePipeline {
-        &self.compiled[kernel as usize].pipeline
+        &self.get(kernel as usize).pipeline
     }
 
     /// Returns true if the kernel takes parameters.
@@ -123,13 +150,13 @@ impl Kernels {
             .collect();
         device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(name),
-            layout: &self.compiled[kernel as usize].layout,
+            layout: &self.get(kernel as usize).layout,
             entries: &entries,
         })
     }
 }
 
-fn compile(
+pub(crate) fn compile(
     device: &wgpu::Device,
     name: &str,
     preamble: &str,

@@ -1,6 +1,7 @@
-//! Jostle's broad phase on a GPU: subdivide, sort and sweep (Loi, *Fast GPU-based Collision
-//! Detection*, 2010, section 6.1), on Vulkan, Metal and DX12 through `wgpu`. No pair is ever lost,
-//! no buffer size has to be guessed, and the results are the processor's, byte for byte.
+//! Jostle on a GPU: the broad phase by subdivide, sort and sweep and the narrow phase by batched
+//! ISA-GJK (Loi, *Fast GPU-based Collision Detection*, 2010, chapter 6), on Vulkan, Metal and DX12
+//! through `wgpu`. No pair is ever lost, no buffer size has to be guessed, and the results are the
+//! processor's, byte for byte.
 //!
 //! ```no_run
 //! use jostle::{Aabb, Detector, Filter, Workers};
@@ -13,6 +14,10 @@
 //! assert_eq!(detector.step()?.began.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`GpuSweep`] is a broad phase for any [`Detector`](jostle::Detector) and
+//! [`World`](jostle::World), [`GpuNarrow`] a narrow phase for worlds. [`GpuSweep::rival`] lets
+//! `auto` choose between the device and the processor.
 //!
 //! # A step
 //!
@@ -77,25 +82,73 @@
 //! pair (the list, the last step's, and one to sort through), all with an eighth to spare; 8 an
 //! event; 0.2 to 0.8 MB of tables. A box of an even scene has one to two entries.
 //!
-//! Moved in a step, by the accesses of the kernels: 120 bytes a box, 470 an entry (384 of them in
-//! the sort), 56 a candidate, 280 a pair. The least possible is 24 a box and 8 a pair.
+//! Moved in a step, by the accesses of the kernels: 120 bytes a box, 524 an entry (384 of them in
+//! the sort), 56 a candidate, 312 a pair. The least possible is 24 a box and 8 a pair.
 //! Up: 24 bytes a box, or 28 a changed one if at most an eighth changed. Down: 8 bytes an event and
 //! 512 of counts. [`stats`](jostle::BroadPhase::stats) counts dispatches, submissions, bytes up and
-//! down, entries and giants.
+//! down, bytes moved on the device (`device_bytes_per_box`), entries and giants. With
+//! [`GpuOptions::timestamps`] the device's own clock times the stages.
+//!
+//! # The narrow phase
+//!
+//! One more dispatch decides pairs of shapes in f32, with three answers: surely apart, surely
+//! overlapping, undecided. An answer is sure because every error of the arithmetic is bounded
+//! (`gjk.wgsl` has the account): the rounding of shapes and poses on the way to the device, one
+//! unit in the last place for each operation whichever way a device rounds, flushed denormals. The
+//! processor's f64 code answers the undecided pairs and computes the contacts of those that touch.
+//!
+//! ```text
+//!  parts that moved ──64 B──►  ┌ one thread a pair ──────┐  or  ┌ one workgroup a pair ─────┐
+//!  pairs ──────────────8 B──►  │ scan, or cube map and   │      │ parallel maximum over the │
+//!  answers ◄──────── 2 bits──  │ climb, of vertices      │      │ vertices in its memory    │
+//!                              └─────────────────────────┘      └───────────────────────────┘
+//! ```
+//!
+//! Both searches of the document are there ([`HullSearch`]). A climb may end early where rounding
+//! hides a slope; by how much at most follows from how flat the hull is at its vertices, is
+//! computed once for each hull, and added to the bound. Pairs with a gap or depth below some 3e-5
+//! of their size are undecided. [`GpuNarrow::stats`] and `World::stats` tell the share decided.
 //!
 //! # Departures from the document
 //!
 //! 1. Columns are not shifted one behind the other along the sweep axis by column × extent. In f32
-//!    the shift costs the low bits of every coordinate and thereby pairs. The column is the upper
-//!    half of a 48-bit key instead, and the start keeps all its bits.
+//!    the shift costs the low bits of every coordinate, and boxes that are apart begin to overlap
+//!    (`jostle reproduce loi` counts them). The column is the upper half of a 48-bit key instead,
+//!    and the start keeps all its bits.
 //! 2. There is no bound on the pairs of a box: hits are counted first.
 //! 3. Cells are as wide as the mean box and merged 2 × 2 while that is cheaper by exact counts of
 //!    entries and giants, instead of a number of cells from the number of boxes.
 //! 4. Giants, filters and events are not in the document.
-//! 5. The sort is the classical one of count, scan, scatter. A scan with decoupled look-back needs
-//!    workgroups that wait for others to make progress, which WebGPU does not promise.
+//! 5. The sort is the classical one of count, scan, scatter.
+//! 6. The narrow phase gives three answers and not two, and leaves contacts to the processor.
+//!
+//! # What was tried
+//!
+//! - The sweep by entries, a thread for some entries whatever their candidates
+//!   ([`GpuOptions::sweep_by_entry`]), instead of by candidates: one long box stalls its workgroup.
+//!   `jostle reproduce loi --device gpu` times both, and both digits.
+//! - Eight bits a pass instead of four ([`GpuOptions::digits`]): half the passes and half the
+//!   bytes, 332 an entry and not 524, but more work in workgroup memory. On llvmpipe, 150 000 keys
+//!   with values took 1.17 times as long (medians of six interleaved runs), so four bits stay the
+//!   default; a GPU, whose limit is bandwidth, may prefer eight.
+//! - A scan with decoupled look-back, one kernel instead of three, needs workgroups that wait for
+//!   others to make progress, which WebGPU does not promise. On a device that runs workgroups one
+//!   after the other, as a software one does, it may never end. It was not built. Scans move 12 of
+//!   the bytes of a box and 12 of an entry, so there is little to gain.
+//! - Subgroups combine sums and maxima before atomic operations if the device has them
+//!   ([`Gpu::open_plain`] does without), with the same results.
 //!
 //! # On a real GPU
+//!
+//! Install the vendor's Vulkan driver (Linux: `mesa-vulkan-drivers` for AMD and Intel, the
+//! proprietary package for NVIDIA; nothing on Windows and macOS), then
+//!
+//! ```text
+//! jostle devices                                   # is it there?
+//! jostle verify --scene uniform --n 20000 --device gpu
+//! jostle bench --scene uniform --n 100000 --device cpu,gpu --algorithm grid-sweep
+//! jostle reproduce loi --device gpu                # figures 10, 12 and 13 with its stages
+//! ```
 //!
 //! `Gpu::open(&GpuChoice::Fastest)` picks a discrete GPU before an integrated one, and a software
 //! device only if it is asked for by [`GpuChoice::Software`], name or number. The kernels use what
@@ -110,15 +163,19 @@ mod device;
 mod groups;
 mod kernel;
 mod memory;
+mod narrow;
 mod program;
 mod sweep;
 mod work;
 
 #[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
 mod primitive_tests;
 
 pub use device::{Gpu, GpuChoice, GpuError, GpuInfo};
-pub use sweep::{DevicePairs, GpuOptions, GpuSweep};
+pub use narrow::{GpuNarrow, HullSearch};
+pub use sweep::{DevicePairs, Digits, GpuOptions, GpuSweep};
 
 /// The README's example is compiled as a test.
 #[cfg(doctest)]

@@ -5,6 +5,7 @@ use crate::buffers::storage;
 use crate::device::{Gpu, GpuError};
 use crate::kernel::Kernel;
 use crate::program::{Builder, Length, Program, SortLists, Stage, digits};
+use crate::sweep::Digits;
 use crate::work;
 
 /// Capacities, in elements.
@@ -22,7 +23,12 @@ pub(crate) struct Sizes {
     pub events: u32,
     /// Says that boxes have filters.
     pub filtered: bool,
+    /// Bits that a pass of the sorts takes.
+    pub digits: Digits,
 }
+
+/// Bits that entries are sorted by: 16 of the run, 32 of the start.
+const ENTRY_BITS: u32 = 48;
 
 /// Words of a changed box in the list of changes: slot, bounds, filter.
 pub(crate) const CHANGE_WORDS: u64 = 11;
@@ -79,7 +85,13 @@ impl Sizes {
     /// Bits of a slot that pairs are sorted by: whole digits, and at least twenty, so that the
     /// number of dispatches is the same up to a million boxes.
     fn slot_bits(&self) -> u32 {
-        (32 - self.slots.leading_zeros()).max(20).next_multiple_of(4)
+        (32 - self.slots.leading_zeros()).max(20).next_multiple_of(self.digits.bits() as u32)
+    }
+
+    /// Passes of the sort of entries and of that of pairs.
+    pub(crate) fn passes(&self) -> (u32, u32) {
+        let bits = self.digits.bits() as u32;
+        (ENTRY_BITS / bits, 2 * self.slot_bits() / bits)
     }
 }
 
@@ -230,7 +242,9 @@ fn program(
         other_values: at(OTHER_VALUES),
         with_values: true,
     };
-    builder.sort(lists, entries, digits(1, 32).chain(digits(0, 16)));
+    let kind = sizes.digits;
+    let all = digits(kind, 1, 32).chain(digits(kind, 0, ENTRY_BITS - 32));
+    builder.sort(lists, entries, kind, all);
     builder.run(Kernel::Runs, &[at(KEYS)], &[sizes.entries]);
 
     builder.stage(Stage::Candidates);
@@ -258,7 +272,8 @@ fn program(
             with_values: false,
         };
         let bits = sizes.slot_bits();
-        builder.sort(lists, pairs, digits(1, bits).chain(digits(0, bits)));
+        let all = digits(kind, 1, bits).chain(digits(kind, 0, bits));
+        builder.sort(lists, pairs, kind, all);
         builder.stage(Stage::DiffCount);
         builder.run(Kernel::Diff, &[now, before, events], &[sizes.pairs, 0, sizes.events]);
         builder.scan_small(work::hits_at(), 2 * threads, work::EVENTS, work::BEGAN);

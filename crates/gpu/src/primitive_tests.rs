@@ -3,6 +3,7 @@
 use crate::buffers::{Readback, storage};
 use crate::device::{Gpu, GpuChoice};
 use crate::program::{Builder, Length, Program, SortLists, Stage, digits};
+use crate::sweep::Digits;
 use crate::work;
 
 /// Sizes around a thread's four elements, a workgroup of 256, a tile of 1024, and several tiles
@@ -147,13 +148,16 @@ fn sorts_are_stable_and_those_of_plain_code() {
             let mut expected: Vec<([u32; 2], u32)> =
                 keys.iter().enumerate().map(|(place, &key)| (key, place as u32)).collect();
             expected.sort_by_key(|&(key, _)| key);
-            assert_eq!(sorted(&gpu, groups, &keys), expected, "{size} keys, {groups} groups");
+            for kind in [Digits::Four, Digits::Eight] {
+                let found = sorted(&gpu, groups, &keys, kind);
+                assert_eq!(found, expected, "{size} keys, {groups} groups, {kind:?}");
+            }
         }
     }
 }
 
-/// Sorts by twelve bits of the first word and all of the second: eleven digits and one of zeros.
-fn sorted(gpu: &Gpu, groups: u32, keys: &[[u32; 2]]) -> Vec<([u32; 2], u32)> {
+/// Sorts by sixteen bits of the first word and all of the second.
+fn sorted(gpu: &Gpu, groups: u32, keys: &[[u32; 2]], kind: Digits) -> Vec<([u32; 2], u32)> {
     let count = keys.len() as u64;
     let work_buffer = work_buffer(gpu, groups);
     let lists = [2 * count, 2 * count, count, count].map(|words| storage(gpu, "list", words));
@@ -170,7 +174,8 @@ fn sorted(gpu: &Gpu, groups: u32, keys: &[[u32; 2]]) -> Vec<([u32; 2], u32)> {
         with_values: true,
     };
     let length = Length { count_at: work::ENTRIES, capacity: count as u32 };
-    builder.sort(sort, length, digits(1, 32).chain(digits(0, 16)));
+    let all = digits(kind, 1, 32).chain(digits(kind, 0, 16));
+    builder.sort(sort, length, kind, all);
     run(gpu, &builder.finish());
     let found = get(gpu, &lists[0], 2 * count as u32);
     let places = get(gpu, &lists[2], count as u32);

@@ -4,10 +4,12 @@ use std::ops::Range;
 
 use crate::device::Gpu;
 use crate::kernel::{Kernel, Kernels, PARAMS_STRIDE};
+use crate::sweep::Digits;
 use crate::work;
 
 /// Parts of a step that can be submitted alone, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(usize)]
 pub(crate) enum Stage {
     /// Changed boxes go to their slots.
     Upload,
@@ -29,6 +31,38 @@ pub(crate) enum Stage {
     DiffCount,
     /// Events are written.
     DiffWrite,
+}
+
+impl Stage {
+    /// All of them, in order.
+    pub(crate) const ALL: [Stage; 10] = [
+        Stage::Upload,
+        Stage::Plan,
+        Stage::Count,
+        Stage::Sort,
+        Stage::Candidates,
+        Stage::SweepCount,
+        Stage::SweepWrite,
+        Stage::PairSort,
+        Stage::DiffCount,
+        Stage::DiffWrite,
+    ];
+
+    /// Its name among the stages of `stats()`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Stage::Upload => "device: upload",
+            Stage::Plan => "device: plan",
+            Stage::Count => "device: count cells",
+            Stage::Sort => "device: fill and sort",
+            Stage::Candidates => "device: candidates",
+            Stage::SweepCount => "device: sweep, count",
+            Stage::SweepWrite => "device: sweep, write",
+            Stage::PairSort => "device: sort pairs",
+            Stage::DiffCount => "device: events, count",
+            Stage::DiffWrite => "device: events, write",
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -203,30 +237,37 @@ impl<'a> Builder<'a> {
         self.run_one(Kernel::ScanSmall, &[], &[first, length, total_at, middle_at])
     }
 
-    /// A stable sort by some four-bit digits of the keys, the least first: word of the key and
-    /// shift of each. An even number, so that the result is where the input was.
+    /// A stable sort by some digits of the keys, the least first: word of the key and shift of
+    /// each. An even number, so that the result is where the input was.
     pub(crate) fn sort(
         &mut self,
         lists: SortLists<'_>,
         length: Length,
+        kind: Digits,
         digits: impl IntoIterator<Item = (u32, u32)>,
     ) -> &mut Self {
+        // The larger table has the place of the sweep's hits, which are not there yet or no more.
+        let (count_kernel, scatter_kernel, table) = match kind {
+            Digits::Four => (Kernel::SortCount, Kernel::SortScatter, work::DIGITS),
+            Digits::Eight => (Kernel::SortCount8, Kernel::SortScatter8, work::hits_at()),
+        };
         let forth = (lists.keys, lists.values, lists.other_keys, lists.other_values);
         let back = (lists.other_keys, lists.other_values, lists.keys, lists.values);
         let binds = [forth, back].map(|(keys, values, to_keys, to_values)| {
-            let count = self.bind(Kernel::SortCount, &[keys]);
-            let scatter = self.bind(Kernel::SortScatter, &[keys, values, to_keys, to_values]);
+            let count = self.bind(count_kernel, &[keys]);
+            let scatter = self.bind(scatter_kernel, &[keys, values, to_keys, to_values]);
             (count, scatter)
         });
         let mut passes = 0;
         for (word, shift) in digits {
             let (count, scatter) = binds[passes % 2].clone();
             let mut params =
-                vec![length.count_at, length.capacity, work::DIGITS, self.groups, word, shift];
-            self.push(Kernel::SortCount, count, self.groups, &params);
-            self.scan_small(work::DIGITS, 16 * self.groups, work::IGNORED, work::NONE);
+                vec![length.count_at, length.capacity, table, self.groups, word, shift];
+            self.push(count_kernel, count, self.groups, &params);
+            let counts = self.groups << kind.bits();
+            self.scan_small(table, counts, work::IGNORED, work::NONE);
             params.push(u32::from(lists.with_values));
-            self.push(Kernel::SortScatter, scatter, self.groups, &params);
+            self.push(scatter_kernel, scatter, self.groups, &params);
             passes += 1;
         }
         assert!(passes % 2 == 0, "the sorted list is where the input was");
@@ -242,6 +283,6 @@ impl<'a> Builder<'a> {
 }
 
 /// The digits of the lower `bits` bits of a word of a key, least first.
-pub(crate) fn digits(word: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
-    (0..bits).step_by(4).map(move |shift| (word, shift))
+pub(crate) fn digits(kind: Digits, word: u32, bits: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..bits).step_by(kind.bits()).map(move |shift| (word, shift))
 }

@@ -14,17 +14,15 @@ use crate::program::Stage;
 use crate::work;
 
 mod counters;
+mod model;
+mod options;
 mod stream;
+mod timing;
+
+pub use options::{Digits, GpuOptions};
 
 use counters::Counters;
-
-/// How a [`GpuSweep`] uses its device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GpuOptions {
-    /// The most bytes held on the device. What does not fit is done in ranges, more slowly, and
-    /// never left out. None: as much as the device's bindings allow.
-    pub budget: Option<u64>,
-}
+use timing::Timing;
 
 /// The answer of a submission: the first words of `work`.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +88,10 @@ pub struct GpuSweep {
     last: Header,
     counters: Counters,
     clock: StageClock,
+    timing: Option<Timing>,
+    /// Scratch memory.
+    taken: Vec<Pair>,
+    changed: Vec<u32>,
 }
 
 /// Spare room when something grows.
@@ -122,6 +124,9 @@ impl GpuSweep {
             last: Header::default(),
             counters: Counters::default(),
             clock: StageClock::default(),
+            timing: options.timestamps.then(|| Timing::new(gpu)).flatten(),
+            taken: Vec::new(),
+            changed: Vec::new(),
         }
     }
 
@@ -188,6 +193,7 @@ impl GpuSweep {
             pairs: held.pairs.max(room),
             events: held.events.max(room / 4 + 64),
             filtered: held.filtered || boxes.has_filters(),
+            digits: self.options.digits,
         };
         if !self.fits(&sizes) {
             sizes = self.within_budget(sizes)?;
@@ -211,7 +217,9 @@ impl GpuSweep {
             .set(work::CHANGED, changed as u32)
             .set(work::HITS_AT, work::hits_at())
             .set(work::RUNS_AT, work::runs_at(sizes.groups()))
-            .set(work::RUN_BOUND, sizes.run_bound());
+            .set(work::RUN_BOUND, sizes.run_bound())
+            .set(work::LEVEL_WANTED, self.options.level.map_or(work::NONE, u32::from))
+            .set(work::BY_ENTRY, u32::from(self.options.sweep_by_entry));
         for one in 0..groups {
             let row = (0..groups).filter(|&other| self.groups.may_pair(one, other));
             request.set(work::MAY_PAIR + one as u32, row.fold(0, |row, other| row | 1 << other));
@@ -270,6 +278,8 @@ impl GpuSweep {
                 copies.filters = upload.write(REQUEST + copies.boxes, words)?;
             }
         }
+        self.changed = list;
+        self.counters.changed = copies.changed as u64;
         self.counters.filtered = filtered;
         Ok(copies)
     }
@@ -278,7 +288,9 @@ impl GpuSweep {
     fn changed_slots(&mut self, boxes: &Boxes) -> Vec<u32> {
         let changes = boxes.changes();
         let ids = changes.inserted().iter().chain(changes.moved()).chain(changes.removed());
-        let mut slots: Vec<u32> = ids.map(|id| id.index() as u32).collect();
+        let mut slots = std::mem::take(&mut self.changed);
+        slots.clear();
+        slots.extend(ids.map(|id| id.index() as u32));
         // Boxes that came and went within a step are no change, but their slots are new.
         let new = self.sent_slots.min(boxes.slots())..boxes.slots();
         let empty = new.filter(|&slot| boxes.aabbs()[slot].min[0].is_nan());
@@ -328,7 +340,11 @@ impl GpuSweep {
             }
         }
         let program = memory.program(self.parity);
-        self.counters.dispatches += program.record(self.gpu.kernels(), &mut encoder, stages, None);
+        let kernels = self.gpu.kernels();
+        self.counters.dispatches += match &mut self.timing {
+            None => program.record(kernels, &mut encoder, stages, None),
+            Some(timing) => timing.record(program, kernels, &mut encoder, stages),
+        };
         encoder.copy_buffer_to_buffer(memory.work(), 0, self.header.buffer(), 0, HEADER);
         if events > 0 {
             let to = self.readback.buffer();
@@ -342,7 +358,13 @@ impl GpuSweep {
         upload.reopen();
         self.counters.submissions += 1;
         self.counters.read += HEADER + events;
+        if let Some(timing) = &mut self.timing {
+            timing.open();
+        }
         self.gpu.wait()?;
+        if let Some(timing) = &mut self.timing {
+            timing.read(self.gpu.queue().get_timestamp_period())?;
+        }
         let mut header = Header::default();
         let mut word = 0;
         self.header.read(u64::from(work::HEADER), |value| {
@@ -373,6 +395,7 @@ impl GpuSweep {
             let first = if copies.changed > 0 { Stage::Upload } else { Stage::Plan };
             let events = if delta { self.readback_size() } else { 0 };
             let request = self.request(boxes, copies.changed);
+            self.counters.old_pairs = u64::from(self.old_pairs.filter(|_| delta).unwrap_or(0));
             let header = self.submit(&request, &copies, (first, last), events)?;
             (self.holds_boxes, self.last) = (true, header);
             copies = Copies::default();
@@ -428,7 +451,8 @@ impl GpuSweep {
         found: &mut PairBuffer,
     ) -> Result<Report, Error> {
         let (began, all) = (header.get(work::BEGAN), header.get(work::EVENTS));
-        let mut pairs = Vec::new();
+        let mut pairs = std::mem::take(&mut self.taken);
+        pairs.clear();
         let bytes = u64::from(all) * 8;
         if bytes <= already {
             read_pairs(&self.readback, all, &mut pairs)?;
@@ -448,10 +472,12 @@ impl GpuSweep {
             self.read_all(&events, all, &mut pairs)?;
         }
         let (began, ended) = pairs.split_at(began as usize);
+        self.counters.events = u64::from(all);
         for pair in began {
             found.lane().push(pair.a().get(), pair.b().get())?;
         }
         found.ended_mut().extend_from_slice(ended);
+        self.taken = pairs;
         self.keep(header);
         Ok(Report::Delta)
     }
@@ -622,7 +648,8 @@ impl BroadPhase for GpuSweep {
 
     fn stats(&self) -> Stats {
         let device = self.memory.as_ref().map_or(0, Memory::bytes);
-        let stages: Vec<(&'static str, Duration)> = self.clock.stages().to_vec();
+        let mut stages: Vec<(&'static str, Duration)> = self.clock.stages().to_vec();
+        stages.extend(self.timing.iter().flat_map(Timing::stages));
         self.counters.stats(&self.last, &self.sizes(), device, stages)
     }
 

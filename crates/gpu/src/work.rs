@@ -58,6 +58,8 @@ words! {
     HITS_AT = 11;
     RUNS_AT = 12;
     RUN_BOUND = 13;
+    LEVEL_WANTED = 14;
+    BY_ENTRY = 15;
     MAY_PAIR = 16;
 
     LIVE = INPUTS;

@@ -24,7 +24,7 @@ fn frames(name: &str, boxes: usize, frames: usize) -> Vec<Vec<Aabb>> {
 
 /// Plays frames on the device with a budget and on the processor; returns the ranges of each step.
 fn play(frames: &[Vec<Aabb>], budget: u64) -> Vec<f64> {
-    let options = GpuOptions { budget: Some(budget) };
+    let options = GpuOptions { budget: Some(budget), ..GpuOptions::default() };
     let broad = Box::new(GpuSweep::with_options(gpu(), options));
     let mut device = Detector::with_broad_phase(broad, Workers::one());
     let mut processor = Detector::new(Algorithm::GridSweep);
@@ -71,7 +71,8 @@ fn the_suite_passes_in_ranges() {
 
 #[test]
 fn a_budget_below_the_least_is_refused_with_the_least() {
-    let broad = Box::new(GpuSweep::with_options(gpu(), GpuOptions { budget: Some(100_000) }));
+    let options = GpuOptions { budget: Some(100_000), ..GpuOptions::default() };
+    let broad = Box::new(GpuSweep::with_options(gpu(), options));
     let mut detector = Detector::with_broad_phase(broad, Workers::one());
     let boxes = frames("uniform", 3000, 1).remove(0);
     detector.boxes_mut().insert_all(&boxes, Filter::ALL).unwrap();
@@ -81,4 +82,30 @@ fn a_budget_below_the_least_is_refused_with_the_least() {
     assert_eq!(detector.boxes().changes().inserted().len(), 3000, "changes stay pending");
     detector.set_algorithm(Algorithm::GridSweep);
     assert!(!detector.step().unwrap().began.is_empty());
+}
+
+#[test]
+fn a_budget_too_small_for_one_cell_is_refused_and_the_processor_continues() {
+    // All boxes in one column: their entries cannot be cut into ranges.
+    let boxes = vec![Aabb::new([0.0; 3], [1.0; 3]); 3000];
+    let mut told = Vec::new();
+    for budget in (150_000..340_000).step_by(10_000) {
+        let options = GpuOptions { budget: Some(budget), ..GpuOptions::default() };
+        let broad = Box::new(GpuSweep::with_options(gpu(), options));
+        let mut detector = Detector::with_broad_phase(broad, Workers::one());
+        let ids = detector.boxes_mut().insert_all(&boxes[..20], Filter::ALL).unwrap();
+        let began = match detector.step() {
+            Ok(events) => events.began.len(),
+            Err(_) => continue,
+        };
+        assert_eq!(began, 190);
+        detector.boxes_mut().remove_all(&ids).unwrap();
+        detector.boxes_mut().insert_all(&boxes, Filter::STILL).unwrap();
+        let Err(error) = detector.step() else { break };
+        told.push(error.to_string());
+        detector.set_algorithm(Algorithm::Bvh);
+        let events = detector.step().unwrap();
+        assert_eq!((events.began.len(), events.ended.len()), (0, 190), "budget {budget}");
+    }
+    assert!(told.iter().any(|error| error.contains("one column of the grid")), "{told:?}");
 }

@@ -31,11 +31,17 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             high = max(high, corner);
         }
     }
-    for (var axis = 0u; axis < 3u; axis += 1u) {
-        atomicMax(&found[axis], low[axis]);
-        atomicMax(&found[3u + axis], high[axis]);
+    // One thread speaks for its neighbours, if the device lets them talk.
+    low = lanes_max(low);
+    high = lanes_max(high);
+    live = lanes_sum(live);
+    if lanes_speaker(thread) {
+        for (var axis = 0u; axis < 3u; axis += 1u) {
+            atomicMax(&found[axis], low[axis]);
+            atomicMax(&found[3u + axis], high[axis]);
+        }
+        atomicAdd(&found[6], live);
     }
-    atomicAdd(&found[6], live);
     workgroupBarrier();
     if thread < 3u {
         atomicMax(&work[LOW_INVERTED + thread], atomicLoad(&found[thread]));

@@ -1,5 +1,6 @@
 // Chooses the level at which entries, tests and giants together cost least, in units of one test:
-// sorting and finding an entry moves about as many bytes as twelve tests.
+// sorting and finding an entry moves about as many bytes as twelve tests. The host may ask for a
+// level of its own.
 
 @group(0) @binding(0) var<storage, read_write> work: array<u32>;
 
@@ -20,6 +21,9 @@ fn main() {
             best = level;
             least = cost;
         }
+    }
+    if work[LEVEL_WANTED] < 11u {
+        best = work[LEVEL_WANTED];
     }
     let columns = ((cells - 1u) >> vec2<u32>(best)) + 1u;
     work[LEVEL] = best;

@@ -56,8 +56,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
     }
     for (var level = 0u; level < 11u; level += 1u) {
-        atomicAdd(&found[level], entries[level]);
-        atomicAdd(&found[11u + level], giants[level]);
+        let both = vec2<u32>(lanes_sum(entries[level]), lanes_sum(giants[level]));
+        if lanes_speaker(thread) {
+            atomicAdd(&found[level], both.x);
+            atomicAdd(&found[11u + level], both.y);
+        }
     }
     workgroupBarrier();
     if thread < 22u {

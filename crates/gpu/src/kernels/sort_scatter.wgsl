@@ -20,10 +20,6 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> sorted_keys: array<vec2<u32>>;
 @group(0) @binding(5) var<storage, read_write> sorted_values: array<u32>;
 
-// Two digits in a word; a tile has 1024 keys, so neither half overflows.
-var<workgroup> counts: array<u32, 2048>;
-var<workgroup> rakes: array<u32, 128>;
-var<workgroup> in_tile: array<u32, 8>;
 var<workgroup> next: array<u32, 16>;
 var<workgroup> count: u32;
 
@@ -55,33 +51,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
             counts[at] += 1u << half;
         }
         workgroupBarrier();
-        if thread < 128u {
-            let start_at = (thread >> 4u) * 256u + (thread & 15u) * 16u;
-            var sum = 0u;
-            for (var k = 0u; k < 16u; k += 1u) {
-                let value = counts[start_at + k];
-                counts[start_at + k] = sum;
-                sum += value;
-            }
-            rakes[thread] = sum;
-        }
-        workgroupBarrier();
-        if thread < 8u {
-            var sum = 0u;
-            for (var k = 0u; k < 16u; k += 1u) {
-                let value = rakes[thread * 16u + k];
-                rakes[thread * 16u + k] = sum;
-                sum += value;
-            }
-            in_tile[thread] = sum;
-        }
-        workgroupBarrier();
+        sum_counts(thread);
         for (var k = 0u; k < present; k += 1u) {
             let digit = digits[k] >> 16u;
-            let pair = digit >> 1u;
-            let before = counts[pair * 256u + thread] + rakes[pair * 16u + (thread >> 4u)];
-            let place = next[digit] + ((before >> ((digit & 1u) * 16u)) & 0xffffu)
-                + (digits[k] & 0xffffu);
+            let place = next[digit] + before(thread, digit) + (digits[k] & 0xffffu);
             sorted_keys[place] = mine_keys[k];
             if params.values == 1u {
                 sorted_values[place] = values[first + k];
@@ -89,7 +62,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
         workgroupBarrier();
         if thread < 16u {
-            next[thread] += (in_tile[thread >> 1u] >> ((thread & 1u) * 16u)) & 0xffffu;
+            next[thread] += whole(thread);
         }
         workgroupBarrier();
     }

@@ -1,7 +1,8 @@
 // Tests candidates and counts the hits, or writes them: one kernel for both passes, so that both
 // decide alike. The candidates of all entries stand in one long row (the prefix sum of their
 // numbers); every thread takes an equal stretch of it, finds by binary search the entry where its
-// stretch begins, and walks on from there. So one long box does not hold up its neighbours.
+// stretch begins, and walks on from there. So one long box does not hold up its neighbours. As an
+// experiment (BY_ENTRY) every thread takes an equal number of entries instead.
 //
 // A pair that meets in several columns belongs to the one that holds the larger of the two lower
 // corners on both axes across. Both boxes are in this column, so neither begins behind it: it is
@@ -131,6 +132,14 @@ fn test_some(i: u32, start_at: u32, to: u32) {
     }
 }
 
+// Where the candidates of an entry begin; behind the last one, how many there are.
+fn first_of(i: u32, entries: u32, all: u32) -> u32 {
+    if i < entries {
+        return firsts[i];
+    }
+    return all;
+}
+
 @compute @workgroup_size(256)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let entries = work[ENTRIES];
@@ -149,7 +158,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let threads = params.groups * 256u;
     let each = (end - first + threads - 1u) / threads;
     var at = min(first + id.x * each, end);
-    let stop = min(at + each, end);
+    var stop = min(at + each, end);
+    if work[BY_ENTRY] == 1u {
+        let mine = (entries + threads - 1u) / threads;
+        at = clamp(first_of(id.x * mine, entries, all), first, end);
+        stop = clamp(first_of(id.x * mine + mine, entries, all), first, end);
+    }
     place = work[hits_at];
     if at < stop {
         // The last entry whose candidates begin at or before `at`.

@@ -20,5 +20,6 @@ pub(crate) fn on_device(_: &Workers) -> Box<dyn BroadPhase> {
 /// As [`on_device`], with a budget in bytes.
 #[allow(dead_code)]
 pub(crate) fn with_budget(bytes: u64) -> impl Fn(&Workers) -> Box<dyn BroadPhase> {
-    move |_| Box::new(GpuSweep::with_options(gpu(), GpuOptions { budget: Some(bytes) }))
+    let options = GpuOptions { budget: Some(bytes), ..GpuOptions::default() };
+    move |_| Box::new(GpuSweep::with_options(gpu(), options))
 }
