@@ -10,7 +10,9 @@
 //! | [`support_search`] | the ways to search a hull's support point against each other |
 //! | [`scene_steps`] | what does each scene cost to build and to advance? |
 //! | [`world_steps`] | how does the narrow phase of a world scale with threads? |
+//! | [`world_rivals`] | whole steps of moving worlds next to rapier3d's collision pipeline |
 //! | [`worst_steps`] | what does the worst step of a hostile history cost, against a rebuild? |
+//! | [`recording`] | what does it cost a step to be recorded? |
 //! | [`memory`] | how much memory does one algorithm hold, and what does a quiet step cost? |
 //!
 //! Every subcommand takes its sizes as options, so that the tests run all of them, tiny.
@@ -25,11 +27,13 @@ use jostle_cli::Failure;
 pub mod core;
 pub mod memory;
 pub mod narrow;
+pub mod recording;
 pub mod rivals;
 pub mod scene_steps;
 pub mod stopwatch;
 pub mod structures;
 pub mod support_search;
+pub mod world_rivals;
 pub mod world_steps;
 pub mod worst_steps;
 
@@ -51,9 +55,11 @@ enum Stopwatch {
     Structures(structures::StructuresArgs),
     SupportSearch(support_search::SupportSearchArgs),
     SceneSteps(scene_steps::SceneStepsArgs),
+    WorldRivals(world_rivals::WorldRivalsArgs),
     WorldSteps(world_steps::WorldStepsArgs),
     WorstSteps(worst_steps::WorstStepsArgs),
     Memory(memory::MemoryArgs),
+    Recording(recording::RecordingArgs),
 }
 
 /// Runs one stopwatch and writes its table.
@@ -65,8 +71,10 @@ pub fn run(program: &Program, out: &mut dyn Write) -> Result<(), Failure> {
         Stopwatch::Structures(args) => structures::run(args, out),
         Stopwatch::SupportSearch(args) => support_search::run(args, out),
         Stopwatch::SceneSteps(args) => scene_steps::run(args, out),
+        Stopwatch::WorldRivals(args) => world_rivals::run(args, out),
         Stopwatch::WorldSteps(args) => world_steps::run(args, out),
         Stopwatch::WorstSteps(args) => worst_steps::run(args, out),
         Stopwatch::Memory(args) => memory::run(args, out),
+        Stopwatch::Recording(args) => recording::run(args, out),
     }
 }

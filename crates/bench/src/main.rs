@@ -10,6 +10,6 @@ use clap::Parser;
 fn main() -> ExitCode {
     match jostle_bench::run(&jostle_bench::Program::parse(), &mut stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => ExitCode::from(failure.report()),
     }
 }

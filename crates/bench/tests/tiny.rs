@@ -40,7 +40,7 @@ fn measured(command: &str) -> String {
 
 #[test]
 fn every_stopwatch_runs() {
-    let commands: [(&str, &[&str]); 10] = [
+    let commands: [(&str, &[&str]); 12] = [
         ("rivals --n 300 --frames 4 --set density=0.35", &["jostle bvh", "parry3d refit", "×"]),
         ("rivals --scene churn --n 300 --frames 4 --without rstar", &["jostle sap"]),
         ("narrow --pairs 40 --frames 6 --repeats 1 --kind boxes", &["contact", "geometric mean"]),
@@ -49,8 +49,10 @@ fn every_stopwatch_runs() {
         ("support-search --repeats 1", &["coherent", "2562"]),
         ("scene-steps --n 500 --steps 2", &["uniform", "churn"]),
         ("world-steps --n 2000 --steps 2", &["one thread", "stealing"]),
+        ("world-rivals --n 120 --frames 3", &["pile", "level", "rapier / ours"]),
         ("worst-steps --n 300 --repeats 1 --algorithm sap", &["all teleport", "squeezed"]),
         ("memory bvh --n 500", &["begin", "nothing"]),
+        ("recording --n 300 --steps 4", &["uniform", "still", "ratio"]),
     ];
     for (command, words) in commands {
         let text = measured(command);
@@ -63,7 +65,13 @@ fn every_stopwatch_runs() {
 
 #[test]
 fn wrong_usage_is_refused() {
-    for command in ["memory nosuch", "rivals --n many", "worst-steps --repeats 0", "nosuch"] {
+    for command in [
+        "memory nosuch",
+        "world-rivals --n 0",
+        "rivals --n many",
+        "worst-steps --repeats 0",
+        "nosuch",
+    ] {
         let words = ["jostle-bench"].into_iter().chain(command.split(' '));
         assert!(jostle_bench::Program::try_parse_from(words).is_err(), "{command}");
     }

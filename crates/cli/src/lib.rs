@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -23,7 +24,11 @@ mod demo;
 mod devices;
 mod explain;
 mod pairs;
+mod record;
+mod replay;
 mod scene;
+#[cfg(feature = "view")]
+mod view;
 
 pub use support::failure::Failure;
 
@@ -53,20 +58,37 @@ enum Command {
     Pairs(pairs::PairsArgs),
     Scene(scene::SceneArgs),
     Verify(verify::command::VerifyArgs),
-    Bench(bench::command::BenchArgs),
+    Bench(Box<bench::command::BenchArgs>),
     Reproduce(reproduce::command::ReproduceArgs),
     Contacts(contacts::ContactsArgs),
     Explain(explain::ExplainArgs),
+    Record(record::RecordArgs),
+    Replay(replay::ReplayArgs),
+    #[cfg(feature = "view")]
+    View(view::ViewArgs),
     Devices(devices::DevicesArgs),
     Completions(completions::CompletionsArgs),
 }
 
 /// Reads the command line and does what it says.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    ExitCode::from(run_with(std::env::args_os()))
+}
+
+/// Does what the arguments say, of which the first is the name of the program, and returns the
+/// exit code.
+pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(message) => {
+            // Help goes to stdout and is no error. If nobody reads it, there is nobody to tell.
+            let _ = message.print();
+            return message.exit_code() as u8;
+        }
+    };
     support::interrupt::install();
     match dispatch(cli.command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => failure.report(),
     }
 }
@@ -81,6 +103,10 @@ fn dispatch(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Reproduce(args)) => reproduce::command::run(&args),
         Some(Command::Contacts(args)) => contacts::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
+        Some(Command::Record(args)) => record::run(&args),
+        Some(Command::Replay(args)) => replay::run(&args),
+        #[cfg(feature = "view")]
+        Some(Command::View(args)) => view::run(&args),
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Completions(args)) => completions::run(&args, &mut Cli::command()),
     }

@@ -59,9 +59,9 @@ pub(crate) struct PairsArgs {
     /// Writes the pairs to this file, .npy or .csv; - writes them to standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// The algorithm, by name
-    #[arg(long, value_parser = names::algorithm, default_value = "auto")]
-    algorithm: Algorithm,
+    /// The algorithm, by name [default: auto, and grid-sweep on a device]
+    #[arg(long, value_parser = names::algorithm)]
+    algorithm: Option<Algorithm>,
     /// Where: cpu, gpu, or a GPU's number or name (see jostle devices)
     #[arg(long, default_value = "cpu")]
     device: String,
@@ -284,7 +284,7 @@ fn object(
         "began": events.began.len(),
         "ended": events.ended.len(),
         "sha256": pair_hash(pairs.iter().copied()),
-        "algorithm": if device.is_cpu() { args.algorithm.name() } else { "grid-sweep" },
+        "algorithm": device.algorithm(args.algorithm).map_or("", Algorithm::name),
         "device": device.name(),
         "threads": detector.threads(),
         "ms": rounded_ms(milliseconds(time.update)),

@@ -141,6 +141,23 @@ fn bad_lines_are_named_and_the_rest_is_answered() {
         (shaped(json!({"half_space": {"normal": [0, 0, 0], "offset": 0}})), "normal is zero"),
         (shaped(json!({"mesh": {"vertices": [], "triangles": []}})), "mesh is not supported yet"),
         (shaped(json!({})), "names 0 kinds"),
+        (
+            shaped(json!({"rounded": {"shape": {"sphere": {"radius": -1}}, "margin": 1}})),
+            "a.shape.rounded.shape.sphere: radius = -1",
+        ),
+        (shaped(json!({"rounded": {"shape": unit, "margin": -1}})), "rounded: margin = -1"),
+        (
+            json!({"id": 1, "a": {"shape": unit}, "point": [0, 1e70, 0]}).to_string(),
+            "point[1] is 1000000",
+        ),
+        (
+            json!({"id": 1, "a": {"shape": unit}, "point": [0, 0, 0], "ray": 1}).to_string(),
+            "ray and point are given; give one of them",
+        ),
+        (
+            json!({"id": 1, "a": {"shape": unit}, "ray": {"origin": [0, 0, 0]}}).to_string(),
+            "ray.direction is missing",
+        ),
         (with(json!({"shape": unit, "rotation": [0, 0, 0, 2]})), "a.rotation has length 2"),
         (with(json!({"shape": unit, "translation": [0, 1e70, 0]})), "a.translation y = 1000000"),
         (with(json!({"shape": unit, "motion": {"linear": [1e61, 0, 0]}})), "a.motion is too fast"),
@@ -169,6 +186,39 @@ fn bad_lines_are_named_and_the_rest_is_answered() {
         .map(|answer| answer["id"].as_u64().unwrap())
         .collect();
     assert_eq!(ids, Vec::from_iter(0..=cases.len() as u64), "every other line is answered");
+}
+
+#[test]
+fn rays_points_and_casts_are_answered() {
+    let bench = Bench::new();
+    let cube = json!({"box": {"half_extents": [1, 1, 1]}});
+    let soap = json!({"shape": {"rounded": {"shape": cube, "margin": 0.5}}});
+    let ray = |x: f64, solid: bool| {
+        let ray = json!({"origin": [x, 0, 0], "direction": [2, 0, 0], "solid": solid});
+        json!({"id": 0, "a": soap, "ray": ray}).to_string()
+    };
+    let mut cast: Value = serde_json::from_str(&query(5, soap.clone(), sphere(1.0, 7.5))).unwrap();
+    cast["b"]["motion"] = json!({"linear": [-4, 0, 0]});
+    cast["target_distance"] = json!(1);
+    cast["duration"] = json!(9);
+    let lines = [
+        ray(-9.5, true),
+        ray(0.0, true),
+        ray(0.0, false),
+        ray(9.0, true),
+        json!({"id": 4, "a": soap, "point": [4.5, 0.5, 0]}).to_string(),
+        cast.to_string(),
+    ];
+    bench.write("in.jsonl", lines.join("\n"));
+    let answers = bench.json(&["contacts", "in.jsonl", "--json"]);
+    let hit = |k: usize| (answers[k]["hit"] == json!(true), answers[k]["time"].as_f64());
+    assert!(hit(0).0 && (hit(0).1.unwrap() - 4.0).abs() < 1e-9, "{}", answers[0]);
+    assert_eq!(answers[0]["inside"], json!(false));
+    assert_eq!(hit(1), (true, Some(0.0)));
+    assert!(answers[1]["inside"] == json!(true) && (hit(2).1.unwrap() - 0.75).abs() < 1e-9);
+    assert_eq!((hit(3), &answers[3]["point"]), ((false, None), &Value::Null));
+    assert_eq!((number(&answers[4]["distance"]), &answers[4]["inside"]), (3.0, &json!(false)));
+    assert!((number(&answers[5]["time_of_impact"]) - 1.0).abs() < 1e-6, "{}", answers[5]);
 }
 
 #[test]

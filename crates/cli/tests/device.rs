@@ -60,6 +60,36 @@ fn verify_and_bench_run_on_a_device() {
 }
 
 #[test]
+fn auto_with_a_device_says_what_it_chose_and_why() {
+    if without_driver() {
+        return;
+    }
+    let bench = Bench::new();
+    let scene = ["--scene", "uniform", "--n", "3000", "--frames", "3"];
+    let told = bench.json(&[&["explain", "--device", "gpu", "--json"], &scene[..]].concat());
+    assert_ne!(told[0]["device"], "cpu");
+    let reason = told[0]["reason"].as_str().unwrap();
+    // A software device is never worth it.
+    assert!(reason.starts_with("bvh: ") || reason.starts_with("grid-sweep: "), "{reason}");
+    bench.ok(&[&["verify", "--device", "gpu", "--algorithm", "auto"], &scene[..]].concat());
+}
+
+#[test]
+fn the_figures_of_the_thesis_are_made_on_a_device_and_its_times_not_judged() {
+    if without_driver() {
+        return;
+    }
+    let bench = Bench::new();
+    let text = bench.ok(&["reproduce", "loi", "--quick", "--device", "gpu", "-o", "out"]);
+    let software = text.contains("a software device: no GPU's times");
+    assert!(software && text.contains("times of a software device are not judged"), "{text}");
+    assert!(text.contains("decided on the device"), "{text}");
+    let stages = std::fs::read_to_string(bench.path("out/loi-device.csv")).unwrap();
+    assert!(stages.contains("device: fill and sort"), "{stages}");
+    assert!(stages.lines().count() > 20, "{stages}");
+}
+
+#[test]
 fn what_a_device_cannot_do_is_said() {
     let bench = Bench::new();
     bench.write("one.csv", "0,0,0,1,1,1\n");

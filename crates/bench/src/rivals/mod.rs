@@ -23,7 +23,8 @@ use contest::{Contest, Score};
     after_help = "Times are per frame, the first frame left out. 'finding' is the search for \
 pairs alone; 'whole' adds, for ours, taking in the boxes and the sorted events. 'ratio' compares \
 the mean of finding with the best of parry3d's refit, refit+optimise and rebuild/16: above 1 is \
-faster than parry3d. Refitted trees decay, so give it 64 frames or more."
+faster than parry3d; 'of whole' compares the mean of whole with the same. 'ns/box' is the mean of \
+whole over the number of boxes. Refitted trees decay, so give it 64 frames or more."
 )]
 pub struct RivalsArgs {
     /// A box file instead of a scene; a short one is played back and forth
@@ -34,9 +35,10 @@ pub struct RivalsArgs {
     /// A parameter of the scene, as name=value; repeat for more
     #[arg(long = "set")]
     set: Vec<String>,
-    /// Number of boxes
-    #[arg(long, value_parser = jostle_scenes::parse_count, default_value = "10k")]
-    n: usize,
+    /// Numbers of boxes, comma-separated
+    #[arg(long, value_parser = jostle_scenes::parse_count, value_delimiter = ',',
+        default_value = "10k")]
+    n: Vec<usize>,
     /// Number of frames
     #[arg(long, value_parser = names::positive, default_value = "64")]
     frames: usize,
@@ -56,7 +58,12 @@ pub struct RivalsArgs {
 
 /// Runs the subcommand.
 pub fn run(args: &RivalsArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut source = Source::open(args)?;
+    let sizes = if args.input.is_some() { &args.n[..1] } else { &args.n[..] };
+    sizes.iter().try_for_each(|&n| run_size(args, n, out))
+}
+
+fn run_size(args: &RivalsArgs, n: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut source = Source::open(args, n)?;
     let boxes = source.first()?.len();
     let left_out = |name: &str| args.without.iter().any(|word| name.contains(word.as_str()));
     let mut algorithms = args.algorithm.clone();
@@ -72,7 +79,7 @@ pub fn run(args: &RivalsArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let mean = contest.counts.iter().sum::<usize>() / contest.counts.len().max(1);
     let name = source.name();
     writeln!(out, "{name}: {boxes} boxes, {} frames, {mean} pairs on average", args.frames)?;
-    write_scores(&contest.scores(), out)
+    write_scores(&contest.scores(), boxes, out)
 }
 
 /// The oracles are left out if a frame would take seconds.
@@ -84,7 +91,7 @@ fn suits(algorithm: Algorithm, boxes: usize) -> bool {
     }
 }
 
-fn write_scores(scores: &[Score], out: &mut dyn Write) -> Result<(), Failure> {
+fn write_scores(scores: &[Score], boxes: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let yardstick = scores
         .iter()
         .filter(|score| score.name.starts_with("parry3d re") && score.name != "parry3d rebuild")
@@ -95,14 +102,16 @@ fn write_scores(scores: &[Score], out: &mut dyn Write) -> Result<(), Failure> {
         let numbers =
             [finding.mean(), finding.median(), finding.least(), finding.greatest(), whole.mean()];
         let mut row = vec![score.name.clone()];
-        row.extend(numbers.map(|number| format!("{number:.3}")));
-        row.push(
-            yardstick
-                .map_or("-".into(), |theirs| format!("{:.2}×", theirs / finding.mean().max(1e-6))),
-        );
+        row.extend(numbers.map(|number| format!("{number:.*}", if boxes < 5000 { 5 } else { 3 })));
+        row.push(format!("{:.0}", 1e6 * whole.mean() / boxes.max(1) as f64));
+        for time in [finding.mean(), whole.mean()] {
+            let ratio = |theirs: f64| format!("{:.2}×", theirs / time.max(1e-6));
+            row.push(yardstick.map_or("-".into(), ratio));
+        }
         row
     });
-    let header = ["finding, ms", "mean", "median", "best", "worst", "whole", "ratio"];
+    let header =
+        ["finding, ms", "mean", "median", "best", "worst", "whole", "ns/box", "ratio", "of whole"];
     write!(out, "{}", table(&header, &cells.collect::<Vec<_>>(), &[0]))?;
     let differing = scores.iter().filter_map(|score| {
         let (frame, count) = score.differs?;
@@ -119,7 +128,7 @@ enum Source {
 }
 
 impl Source {
-    fn open(args: &RivalsArgs) -> Result<Source, Failure> {
+    fn open(args: &RivalsArgs, n: usize) -> Result<Source, Failure> {
         if let Some(path) = &args.input {
             let mut reader = FrameReader::open(path)?;
             let mut frames = Vec::new();
@@ -129,7 +138,7 @@ impl Source {
             }
             return Ok(Source::File { frames, name: path.display().to_string(), at: 0 });
         }
-        let scene = source::spec(&args.scene, args.n, args.seed, &args.set)?.build()?;
+        let scene = source::spec(&args.scene, n, args.seed, &args.set)?.build()?;
         let name = format!("{} {}", args.scene, args.set.join(" "));
         Ok(Source::Scene(Box::new(scene), name.trim().into(), false))
     }

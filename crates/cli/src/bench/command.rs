@@ -11,13 +11,15 @@ use serde_json::Value;
 
 use super::narrow::command::{self as narrow, NarrowArgs};
 use super::predict::frame_time;
-use super::{Course, Entrant, Measured, measure, picture, report};
+use super::world::command::{self as world, WorldArgs};
+use super::{Course, Entrant, Measured, measure, picture, report, simulate};
 use crate::support::device::Device;
 use crate::support::failure::Failure;
 use crate::support::feed::STANDARD;
 use crate::support::files;
 use crate::support::interrupt;
 use crate::support::names::{self, Choice};
+use crate::support::report::Report;
 use crate::support::source;
 use crate::support::text::{count_of, grouped, wrapped};
 
@@ -25,8 +27,15 @@ const EXAMPLES: &str = "\
 Lists are separated by commas. All algorithms see each frame before the next one comes; they must
 find the same pairs. ratio is the median time over the fastest one's. With --json, one object per
 line: scene, n, algorithm, device, threads, build_ms (first frame, from nothing), median_ms, min_ms,
-p99_ms (the broad phase's update), step_median_ms (with events), pairs, bytes, frames, stats.
+p99_ms (the broad phase's update), step_median_ms, worst_ms, first_ms (with events: the median and
+the longest step after the first, and the first), pairs, bytes (the algorithm's), step_bytes (with
+the tracker's; the table's memory and B/box), frames, stats.
 A file with a single frame is run again and again from nothing.
+
+With --simulate-threads, one thread runs the tasks that so many would share, and the length of their
+schedule is computed: stage by stage, the time and how many times as fast as on one thread, next to
+one and two real threads. Waking threads and sharing memory cost nothing in it. With --json: scene,
+n, algorithm, threads, simulated, stage, median_ms, speedup.
 
 With --narrow, questions about pairs of shapes are timed: intersects (by ISA-GJK or a closed form),
 distance (GJK), contact (EPA or SAT), manifold, and impact (the time of it). Scenes of shapes:
@@ -38,13 +47,22 @@ time with the memory of the last frame over that without. With --json: scene, ca
 method, memory, pairs, frames, passes, median_ns, min_ns, steps, hits, early, cached_over_cold and
 seed.
 
+With --world, whole steps from poses to contact manifolds are timed on scenes that move by a small
+simulation: pile (boxes), pour (mixed shapes), chains (capsules), balls, level (mostly still). All
+numbers of threads must say the same. speed-up is over the fewest threads, on the same steps. With
+--json: scene, bodies, threads, frames, median_ms, min_ms, boxes_ms, broad_ms, narrow_ms, merge_ms,
+pairs, tested, reused, touches, speedup and seed.
+
 Examples:
   jostle bench
   jostle bench --scene uniform,tenth,still --n 10k,100k --algorithm all
   jostle bench --n 1000,3000,10000,30000 --plot speed.svg --csv speed.csv
   jostle bench recorded.npy --algorithm auto,sort-sweep --threads 1,2 --json
+  jostle bench --n 1m --set density=0.35 --algorithm auto --simulate-threads 4,16,64
   jostle bench --narrow boxes,mixed --case touching,deep
-  jostle bench --narrow all --case moving --question contact --plot moving.svg";
+  jostle bench --narrow all --case moving --question contact --plot moving.svg
+  jostle bench --world pile,balls --threads 1,2
+  jostle bench --world all --bodies 1000 --frames 10 --json";
 
 /// Times algorithms on scenes or a file, interleaved, with ratios
 #[derive(Args, Debug)]
@@ -77,7 +95,11 @@ pub struct BenchArgs {
     device: Vec<String>,
     /// Numbers of threads; 0 is one for each core
     #[arg(long, value_parser = names::threads, value_delimiter = ',', default_value = "1")]
-    threads: Vec<usize>,
+    pub(super) threads: Vec<usize>,
+    /// Predicts the step on these numbers of threads, from the times of its real tasks
+    #[arg(long, value_parser = names::threads, value_delimiter = ',',
+        conflicts_with_all = ["threads", "device", "csv", "plot", "narrow"])]
+    simulate_threads: Vec<usize>,
     /// Prints one JSON object per line
     #[arg(long)]
     pub(super) json: bool,
@@ -87,6 +109,9 @@ pub struct BenchArgs {
     /// Draws the medians
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
+    /// Writes the table and the picture as one page
+    #[arg(long, value_name = "FILE.html")]
+    html: Option<PathBuf>,
     /// Seconds that an algorithm may take for one run, after which it is cut short; algorithms
     /// whose single frame is expected to take a tenth of it are left out
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
@@ -97,6 +122,9 @@ pub struct BenchArgs {
     /// The narrow phase instead.
     #[command(flatten)]
     pub(super) narrow: NarrowArgs,
+    /// Whole steps of a world instead.
+    #[command(flatten)]
+    pub(super) world: WorldArgs,
 }
 
 /// Runs the command.
@@ -106,6 +134,12 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
     if !args.narrow.narrow.is_empty() {
         return narrow::run(args);
+    }
+    if !args.simulate_threads.is_empty() {
+        return simulate_all(args);
+    }
+    if !args.world.world.is_empty() {
+        return world::run(args);
     }
     let entrants = entrants(args)?;
     let courses = courses(args)?;
@@ -128,6 +162,23 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+fn simulate_all(args: &BenchArgs) -> Result<(), Failure> {
+    let mut threads = args.simulate_threads.clone();
+    threads.sort_unstable();
+    if threads[0] == 0 {
+        return Err(Failure::input("--simulate-threads takes numbers from 1"));
+    }
+    for course in courses(args)? {
+        for (algorithm, _) in names::chosen(&args.algorithm) {
+            simulate::run(&course, args.frames, algorithm, &threads, args.json)?;
+            if interrupt::requested() {
+                return Err(Failure::Stopped("after the rows above".into()));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn entrants(args: &BenchArgs) -> Result<Vec<Entrant>, Failure> {
     let mut threads: Vec<usize> =
         args.threads.iter().map(|&n| if n == 0 { available_threads() } else { n }).collect();
@@ -137,8 +188,14 @@ fn entrants(args: &BenchArgs) -> Result<Vec<Entrant>, Failure> {
     for device in &args.device {
         let device = Device::open(device)?;
         if !device.is_cpu() {
-            let (algorithm, workers) = (Algorithm::GridSweep, Workers::one());
-            list.push(Entrant { algorithm, workers, device });
+            let named = names::chosen(&args.algorithm);
+            // Of `all`, a device runs one; that others were named beside it is for the processor.
+            let auto = named.contains(&(Algorithm::Auto, true));
+            let both = [(Algorithm::GridSweep, true), (Algorithm::Auto, auto)];
+            for (algorithm, _) in both.into_iter().filter(|&(_, wanted)| wanted) {
+                let (workers, device) = (Workers::one(), device.clone());
+                list.push(Entrant { algorithm, workers, device });
+            }
             continue;
         }
         for (algorithm, _) in names::chosen(&args.algorithm) {
@@ -246,39 +303,62 @@ fn print_course(args: &BenchArgs, rows: &[Measured]) -> Result<(), Failure> {
 pub(super) struct Outputs {
     csv: Option<OutputFile>,
     plot: Option<OutputFile>,
+    html: Option<OutputFile>,
 }
 
 impl Outputs {
     pub(super) fn create(args: &BenchArgs) -> Result<Outputs, Failure> {
         let inputs: Vec<&Path> = args.input.iter().map(AsRef::as_ref).collect();
-        for output in [&args.csv, &args.plot].into_iter().flatten() {
+        for output in [&args.csv, &args.plot, &args.html].into_iter().flatten() {
             files::apart(output, &inputs)?;
         }
         let csv = args.csv.as_deref().map(files::create).transpose()?;
         let plot = args.plot.as_deref().map(files::create_picture).transpose()?;
-        Ok(Outputs { csv, plot })
+        let html = args.html.as_deref().map(files::create).transpose()?;
+        Ok(Outputs { csv, plot, html })
     }
 
-    /// Writes the rows, as the JSON has them, and their picture; both files appear, or neither.
+    /// Writes the rows, as the JSON has them, and their picture; all files appear, or none.
     pub(super) fn write(
         mut self,
         keys: &[&str],
         rows: &[Value],
         draw: impl FnOnce() -> Result<String, Failure>,
     ) -> Result<(), Failure> {
+        let lines: Vec<Vec<String>> = rows.iter().map(|row| report::cells(row, keys)).collect();
         if let Some(file) = &mut self.csv {
-            let lines: Vec<Vec<String>> = rows.iter().map(|row| report::cells(row, keys)).collect();
             file.put(files::csv_text(keys, &lines)?.as_bytes())?;
         }
-        if let Some(file) = &mut self.plot {
+        if self.plot.is_some() || self.html.is_some() {
             if rows.is_empty() {
                 return Err(Failure::input("nothing was measured, so there is nothing to plot"));
             }
-            file.put(draw()?.as_bytes())?;
+            let picture = draw()?;
+            if let Some(file) = &mut self.plot {
+                file.put(picture.as_bytes())?;
+            }
+            if let Some(file) = &mut self.html {
+                file.put(page(keys, &lines, &picture).as_bytes())?;
+            }
         }
-        for file in [self.csv, self.plot].into_iter().flatten() {
+        for file in [self.csv, self.plot, self.html].into_iter().flatten() {
             file.finish()?;
         }
         Ok(())
     }
+}
+
+/// The rows and their picture, for reading.
+fn page(keys: &[&str], lines: &[Vec<String>], picture: &str) -> String {
+    let called: Vec<String> = std::env::args().skip(1).collect();
+    let about = format!(
+        "jostle {}, version {}, {}. Times are of this machine: compare within this page.",
+        called.join(" "),
+        env!("CARGO_PKG_VERSION"),
+        count_of(available_threads() as u64, "core", "cores")
+    );
+    let mut page = Report::new("Measurements", &about);
+    page.picture(picture, "");
+    page.table(keys, lines);
+    page.finish()
 }

@@ -24,6 +24,8 @@ pub mod narrow;
 mod picture;
 mod predict;
 mod report;
+mod simulate;
+pub mod world;
 
 /// What is run: a scene, or the frames of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,6 +117,8 @@ pub struct Measured {
     pub samples: Vec<Sample>,
     /// What the algorithm counted in the last frame.
     pub stats: Stats,
+    /// Bytes held by the algorithm, its report and the tracker.
+    pub step_bytes: usize,
     /// Why the algorithm chose as it did, if it is one that chooses.
     pub reason: Option<String>,
     /// True if the budget of time was used up before the last frame.
@@ -156,6 +160,16 @@ impl Measured {
     /// As the median of updates, with events.
     pub fn step_median_ms(&self) -> f64 {
         self.times(|sample| sample.step_ms).median()
+    }
+
+    /// The longest step after the first frame, with events.
+    pub fn worst_ms(&self) -> f64 {
+        self.times(|sample| sample.step_ms).greatest()
+    }
+
+    /// The first step, from nothing, with events.
+    pub fn first_ms(&self) -> f64 {
+        self.build.step_ms
     }
 
     /// Overlapping pairs in the last frame.
@@ -288,6 +302,7 @@ impl Race {
             build: lane.samples[0],
             samples: lane.samples[1..].to_vec(),
             stats: lane.runner.stats(),
+            step_bytes: lane.runner.bytes(),
             reason: lane.runner.reason(),
             cut_short: lane.cut_short,
         })

@@ -18,8 +18,11 @@ pub(crate) fn object(row: &Measured) -> Value {
         "min_ms": rounded_ms(row.min_ms()),
         "p99_ms": rounded_ms(row.p99_ms()),
         "step_median_ms": rounded_ms(row.step_median_ms()),
+        "worst_ms": rounded_ms(row.worst_ms()),
+        "first_ms": rounded_ms(row.first_ms()),
         "pairs": row.pairs(),
         "bytes": row.stats.bytes,
+        "step_bytes": row.step_bytes,
         "frames": row.samples.len() + 1,
         "stats": stats(row),
     })
@@ -40,7 +43,7 @@ fn stats(row: &Measured) -> Value {
 }
 
 /// The columns of the CSV file: the keys of the JSON without the algorithms' own counts.
-pub(crate) const KEYS: [&str; 15] = [
+pub(crate) const KEYS: [&str; 18] = [
     "scene",
     "n",
     "algorithm",
@@ -51,8 +54,11 @@ pub(crate) const KEYS: [&str; 15] = [
     "min_ms",
     "p99_ms",
     "step_median_ms",
+    "worst_ms",
+    "first_ms",
     "pairs",
     "bytes",
+    "step_bytes",
     "frames",
     "tests",
     "swaps",
@@ -82,10 +88,13 @@ pub(crate) fn course_table(rows: &[Measured]) -> String {
             brief(row.median_ms()),
             brief(row.min_ms()),
             brief(row.p99_ms()),
-            brief(row.build.update_ms),
             brief(row.step_median_ms()),
+            brief(1e6 * row.step_median_ms() / row.n.max(1) as f64),
+            brief(row.worst_ms()),
+            brief(row.first_ms()),
             grouped(row.mean(|sample| sample.tests) as u64),
-            bytes(row.stats.bytes),
+            bytes(row.step_bytes),
+            brief(row.step_bytes as f64 / row.n.max(1) as f64),
         ]
     });
     let header = [
@@ -95,10 +104,13 @@ pub(crate) fn course_table(rows: &[Measured]) -> String {
         "median ms",
         "min ms",
         "p99 ms",
-        "first ms",
         "step ms",
+        "ns/box",
+        "worst ms",
+        "first ms",
         "tests",
         "memory",
+        "B/box",
     ];
     table(&header, &cells.collect::<Vec<_>>(), &[0])
 }

@@ -26,7 +26,7 @@ const ABOUT: &str = r#"A query is one object on one line:
 Shapes: sphere {radius}, cuboid or box {half_extents}, capsule, cylinder and cone {radius,
 half_height} (along y, centred; a capsule's half_height is half its segment, a cone's apex is at
 +y), ellipsoid {radii}, triangle {points}, hull {points}, half_space {normal, offset} (all p with
-normal·p <= offset).
+normal·p <= offset), rounded {shape, margin} (all points within the margin of another shape).
 A rotation is a unit quaternion x, y, z, w. Translation and rotation may be left out.
 
 The answer, one object a line in the order of the queries:
@@ -40,6 +40,17 @@ times radians per unit of time about the pose's origin, the answer also has
   "impact"          at_start, hit, miss, or step_limit: nothing touches before the time given
   "time_of_impact"  the first time of touch up to the query's "duration" (1 if left out), or null
   "impact_normal", "impact_point_a", "impact_point_b"  at that time; null for a miss
+With "target_distance" the time is the first at which they are that near; with "stop_at_penetration"
+false, shapes that overlap at the start and part are followed to where they meet again.
+
+Instead of b, a query may have a ray or a point:
+  {"id": 8, "a": {…}, "ray": {"origin": [x, y, z], "direction": [x, y, z], "limit": 5}}
+  {"id": 9, "a": {…}, "point": [x, y, z]}
+A ray goes on for ever without a limit, a time in units of its direction; with "solid" false a start
+inside is answered by where the ray leaves. The answers:
+  {"id": 8, "hit": true, "time": …, "point": […], "normal": […], "inside": false}
+  {"id": 9, "distance": …, "point": […], "normal": […], "inside": false}
+The numbers of a miss are null; the distance of a point inside is negative.
 
 A line that is no query is reported on stderr by its number and left out; the exit code is then 2.
 

@@ -1,14 +1,14 @@
 //! Reads one query. Every fault is told with the path to it: `a.shape.sphere.radius`.
 
 use glam::{DQuat, DVec3};
-use jostle::narrow::Motion;
+use jostle::narrow::{CastOptions, Motion, Ray};
 use jostle::shape::{LIMIT, Pose, Shape};
 use serde_json::{Map, Value};
 
 use crate::support::names::{any_of, similar};
 
 /// The kinds of shapes that can be read.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "sphere",
     "cuboid",
     "capsule",
@@ -18,21 +18,30 @@ const KINDS: [&str; 9] = [
     "triangle",
     "hull",
     "half_space",
+    "rounded",
 ];
 
 /// Characters shown of a line that is not JSON, and of a value that is not what it should be.
 const SHOWN: usize = 24;
 
-/// Two placed shapes, and how they move if they do.
+/// A placed shape, and what is asked about it.
 pub(crate) struct Query {
     /// Echoed in the answer.
     pub id: Value,
-    /// The first shape.
+    /// The shape.
     pub a: Side,
-    /// The second shape.
-    pub b: Side,
-    /// How long they move.
-    pub duration: f64,
+    /// What it is asked about.
+    pub other: Other,
+}
+
+/// What stands against the first shape.
+pub(crate) enum Other {
+    /// A second shape, how long they move and how near they may come.
+    Shape { b: Box<Side>, duration: f64, options: CastOptions },
+    /// A ray.
+    Ray(Ray),
+    /// A point.
+    Point(DVec3),
 }
 
 /// One of the two shapes.
@@ -54,13 +63,64 @@ impl Query {
         if id.is_object() || id.is_array() {
             return Err("id is no number or text; give one".into());
         }
-        Ok(Query {
-            id: id.clone(),
-            a: within("a", field(query, "a")?, side)?,
-            b: within("b", field(query, "b")?, side)?,
-            duration: query.get("duration").map_or(Ok(1.0), duration)?,
-        })
+        let a = within("a", field(query, "a")?, side)?;
+        Ok(Query { id: id.clone(), a, other: other(query)? })
     }
+}
+
+fn other(query: &Map<String, Value>) -> Result<Other, String> {
+    let given: Vec<&str> =
+        ["b", "ray", "point"].into_iter().filter(|name| query.contains_key(*name)).collect();
+    match given[..] {
+        ["ray"] => Ok(Other::Ray(within("ray", &query["ray"], ray)?)),
+        ["point"] => Ok(Other::Point(within("point", &query["point"], place)?)),
+        [] | ["b"] => {
+            let b = Box::new(within("b", field(query, "b")?, side)?);
+            let duration = query.get("duration").map_or(Ok(1.0), duration)?;
+            Ok(Other::Shape { b, duration, options: cast_options(query)? })
+        }
+        _ => Err(format!("{} are given; give one of them", given.join(" and "))),
+    }
+}
+
+/// A point within the limits of coordinates.
+fn place(value: &Value) -> Result<DVec3, String> {
+    let point = vector(value)?;
+    match (0..3).find(|&axis| point[axis].abs() > LIMIT) {
+        None => Ok(point),
+        Some(axis) => {
+            Err(format!("[{axis}] is {}; give a number from -{LIMIT:e} to {LIMIT:e}", point[axis]))
+        }
+    }
+}
+
+fn ray(value: &Value) -> Result<Ray, String> {
+    let ray = object(value)?;
+    known_only(ray, &["origin", "direction", "limit", "solid"])?;
+    let (origin, direction) = (part(ray, "origin", place)?, part(ray, "direction", place)?);
+    let limit = optional(ray, "limit", not_negative, f64::INFINITY)?;
+    let solid = optional(ray, "solid", truth, true)?;
+    let made = Ray::new(origin, direction).map_err(|fault| format!(".{fault}"))?;
+    Ok(made.until(limit).with_solid(solid))
+}
+
+fn not_negative(value: &Value) -> Result<f64, String> {
+    match value.as_f64() {
+        Some(number) if number >= 0.0 => Ok(number),
+        _ => Err(format!(" is {}; give a number from 0 on", shown(value))),
+    }
+}
+
+fn truth(value: &Value) -> Result<bool, String> {
+    value.as_bool().ok_or_else(|| format!(" is {}; give true or false", shown(value)))
+}
+
+fn cast_options(query: &Map<String, Value>) -> Result<CastOptions, String> {
+    let read = |name: &str| query.get(name).map(|value| within(name, value, not_negative));
+    let target = read("target_distance").unwrap_or(Ok(0.0))?;
+    let stop = query.get("stop_at_penetration");
+    let stop = stop.map_or(Ok(true), |value| within("stop_at_penetration", value, truth))?;
+    Ok(CastOptions::default().with_target_distance(target).with_stop_at_penetration(stop))
 }
 
 fn not_json(line: &[u8], error: &serde_json::Error) -> String {
@@ -201,6 +261,7 @@ fn sized(kind: &str, sizes: &Value) -> Result<Shape, String> {
         "ellipsoid" => Shape::ellipsoid(part(sizes, "radii", vector)?),
         "triangle" => Shape::triangle(part(sizes, "points", triangle)?),
         "hull" => Shape::hull(&part(sizes, "points", points)?),
+        "rounded" => Shape::rounded(&part(sizes, "shape", shape)?, part(sizes, "margin", number)?),
         _ => Shape::half_space(part(sizes, "normal", vector)?, part(sizes, "offset", number)?),
     };
     // Most messages begin with the name of the field.
@@ -214,6 +275,7 @@ fn fields(kind: &str) -> &'static [&'static str] {
         "ellipsoid" => &["radii"],
         "triangle" | "hull" => &["points"],
         "half_space" => &["normal", "offset"],
+        "rounded" => &["shape", "margin"],
         _ => &["radius", "half_height"],
     }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use jostle::{Algorithm, Boxes, Detector, Error, Pair};
 use serde_json::{Value, json};
 
+use crate::support::device::Device;
 use crate::support::failure::Failure;
 use crate::support::feed::Feed;
 use crate::support::interrupt;
@@ -47,6 +48,9 @@ Examples:
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     source: SourceArgs,
+    /// Lets auto choose a GPU as well: cpu, gpu, or a GPU's number or name (see jostle devices)
+    #[arg(long, default_value = "cpu")]
+    device: String,
     /// Prints one JSON object
     #[arg(long)]
     json: bool,
@@ -55,7 +59,11 @@ pub(crate) struct ExplainArgs {
 /// Runs the command.
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let mut feed = args.source.open(FRAMES)?;
-    let mut detector = Detector::with_workers(Algorithm::Auto, names::workers(0)?);
+    let (device, workers) = (Device::open(&args.device)?, names::workers(0)?);
+    let mut detector = Detector::with_workers(Algorithm::Auto, workers.clone());
+    if !device.is_cpu() {
+        detector.set_broad_phase(device.build(Algorithm::Auto, &workers));
+    }
     detector.set_pair_limit(MOST_PAIRS);
     let mut motion = Motion::default();
     let mut crowded = None;
@@ -76,7 +84,8 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     drop(progress);
     let look = Look::new(detector.boxes());
     let pairs = Pairs::new(&feed, &detector, crowded);
-    let told = Told { feed: &feed, detector: &detector, look, motion, pairs };
+    let device = device.name();
+    let told = Told { feed: &feed, detector: &detector, look, motion, pairs, device };
     if args.json {
         writeln!(stdout(), "{}", told.object())?;
         return Ok(());
@@ -171,6 +180,7 @@ struct Told<'a> {
     look: Look,
     motion: Motion,
     pairs: Pairs,
+    device: String,
 }
 
 impl Told<'_> {
@@ -209,7 +219,7 @@ impl Told<'_> {
             "motion": {"moved_share": motion.share(), "mean_distance": motion.mean_distance(),
                 "inserted_per_frame": motion.per_frame(motion.inserted),
                 "removed_per_frame": motion.per_frame(motion.removed)},
-            "slow": self.findings(), "reason": self.detector.reason(),
+            "slow": self.findings(), "reason": self.detector.reason(), "device": self.device,
             "ms": rounded_ms(milliseconds(self.detector.step_time().update)),
         })
     }

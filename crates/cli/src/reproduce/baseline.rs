@@ -8,7 +8,7 @@
 use jostle::Algorithm;
 use jostle_scenes::SceneSpec;
 
-use super::{Claim, Experiment, Lab, Verdict, power_law};
+use super::{Bound, Claim, Experiment, Figure, Lab, power_law};
 use crate::bench::{Entrant, Measured};
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
@@ -42,22 +42,29 @@ fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     write(lab, &rows)?;
     let tests = power_law(&points(&rows, tests)).unwrap_or(f64::NAN);
     let pairs = power_law(&points(&rows, |row| row.pairs() as f64)).unwrap_or(f64::NAN);
+    let sizes = format!("{} to {} boxes", rows[0].n, rows[rows.len() - 1].n);
     Ok(vec![
-        Claim {
-            statement: "At constant density, work along one axis grows as n^(2 - 1/3)".into(),
-            paper: "power 5/3 = 1.67 by analysis, 1.76 fitted to swaps (section 2)".into(),
-            ours: format!("power {tests:.3} fitted to sort-sweep's tests"),
-            verdict: Verdict::of((tests - 5.0 / 3.0).abs() <= TOLERANCE),
-            why: "tests are counted, not swaps: both are the pairs that meet on an axis".into(),
-        },
-        Claim {
-            statement: "Overlapping pairs grow in proportion to the boxes".into(),
-            paper: "power 1, by constant density (section 2)".into(),
-            ours: format!("power {pairs:.3} fitted to pairs"),
-            verdict: Verdict::of((pairs - 1.0).abs() <= TOLERANCE),
-            why: "walls take a smaller share of a larger world".into(),
-        },
+        Claim::new(
+            "At constant density, work along one axis grows as n^(2 - 1/3)",
+            "power 5/3 = 1.67 by analysis, 1.76 fitted to swaps (section 2)",
+        )
+        .require("power of sort-sweep's tests", Figure::counted(tests), near(5.0 / 3.0))
+        .at(sizes.clone())
+        .over_sizes()
+        .remark("tests are counted, not swaps: both are the pairs that meet on an axis"),
+        Claim::new(
+            "Overlapping pairs grow in proportion to the boxes",
+            "power 1, by constant density (section 2)",
+        )
+        .require("power of pairs", Figure::counted(pairs), near(1.0))
+        .at(sizes)
+        .over_sizes()
+        .remark("walls take a smaller share of a larger world"),
     ])
+}
+
+fn near(power: f64) -> Bound {
+    Bound::near(power, TOLERANCE)
 }
 
 fn tests(row: &Measured) -> f64 {

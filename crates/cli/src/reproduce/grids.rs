@@ -13,7 +13,7 @@ use jostle::broad::hash_grid::{CellHash, Cells, HashGrid, HashGridOptions};
 use jostle::{Aabb, Boxes, Workers, available_threads};
 use jostle_scenes::{SceneSpec, Sorted, median};
 
-use super::{Claim, Experiment, Lab, Verdict, pipeline};
+use super::{Bound, Claim, Experiment, Figure, Lab, pipeline};
 use crate::support::failure::Failure;
 use crate::support::feed::Feed;
 use crate::support::plot::{Axis, Bars, Chart, Lines, Series};
@@ -129,8 +129,8 @@ fn counters(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         }
         lab.check_stop()?;
     }
-    let times: Vec<Sorted> = times.into_iter().map(Sorted::new).collect();
-    let least: Vec<f64> = times.iter().map(Sorted::least).collect();
+    let sorted: Vec<Sorted> = times.iter().map(|list| Sorted::new(list.iter().copied())).collect();
+    let least: Vec<f64> = sorted.iter().map(Sorted::least).collect();
     let rows: Vec<Vec<String>> = (0..variants.len())
         .map(|k| {
             let (name, workers, _) = variants[k];
@@ -139,7 +139,7 @@ fn counters(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
                 workers.to_string(),
                 objects.to_string(),
                 format!("{:.3}", least[k]),
-                format!("{:.3}", times[k].median()),
+                format!("{:.3}", sorted[k].median()),
             ]
         })
         .collect();
@@ -157,52 +157,48 @@ fn counters(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
             bars: bars.collect(),
         })],
     )?;
-    Ok(counter_claims(&least, workers))
+    Ok(counter_claims(&times, workers))
 }
 
-fn counter_claims(least: &[f64], workers: usize) -> Vec<Claim> {
-    let ratio = |k: usize| least[k] / least[0];
-    let against = |k: usize| {
-        format!(
-            "{:.2} ms on {workers} threads, {:.2} ms on one: {:.2} times",
-            least[k],
-            least[0],
-            ratio(k)
-        )
+/// The paper's number of cores.
+const CORES: usize = 4;
+
+/// The lists are times of one thread, and of several with packed, padded and aligned counters.
+fn counter_claims(times: &[Vec<f64>], workers: usize) -> Vec<Claim> {
+    let by_one = |k: usize| Figure::ratio(&times[k], &times[0]);
+    let claim = |statement: &str, paper: &str| {
+        let claim = Claim::new(statement, paper).show(format!("{workers} threads"));
+        claim.needs_cores(CORES, available_threads())
     };
+    let what = "time by that of one thread";
     vec![
-        Claim {
-            statement: "Counters on one cache line make several threads slower than one".into(),
-            paper: "4906 ms on four cores, 1188 ms on one: 4.1 times (fig. 4.9)".into(),
-            ours: against(1),
-            verdict: Verdict::of(ratio(1) > 1.0),
-            why: "cores pass one line back and forth; milder where cores share a cache".into(),
-        },
-        Claim {
-            statement: "Padding alone helps, but not enough".into(),
-            paper: "1797 ms with padding, 1188 ms on one core: 1.5 times (fig. 4.10)".into(),
-            ours: against(2),
-            verdict: match (ratio(2) < ratio(1), ratio(2) > 1.0) {
-                (true, true) => Verdict::Holds,
-                (true, false) => Verdict::Partly,
-                _ => Verdict::Fails,
-            },
-            why: "four bytes never straddle two lines, so counters 64 bytes apart never share \
-                  one; what is left is what else lies on their lines"
-                .into(),
-        },
-        Claim {
-            statement: "Aligned counters let threads count side by side".into(),
-            paper: "312 ms on four cores, 1188 ms on one: 0.26 times (fig. 4.12)".into(),
-            ours: against(3),
-            verdict: Verdict::of(ratio(3) < 1.2 * (1.0 / workers as f64)),
-            why: format!(
-                "the best that {workers} threads can do is {:.2}; lanes of pairs are \
-                          aligned to 128 bytes for this reason",
-                1.0 / workers as f64
-            ),
-        },
+        claim(
+            "Counters on one cache line make several threads slower than one",
+            "4906 ms on four cores, 1188 ms on one: 4.1 times (figure 4.9)",
+        )
+        .require(what, by_one(1), Bound::at_least(1.0))
+        .remark("cores pass one line back and forth; milder where cores share a cache"),
+        claim(
+            "Padding alone helps, but not enough",
+            "1797 ms with padding, 1188 ms on one core: 1.5 times (figure 4.10)",
+        )
+        .require("time by that of packed counters", padded(times), Bound::at_most(1.0))
+        .require(what, by_one(2), Bound::at_least(1.0))
+        .remark(
+            "four bytes never straddle two lines, so counters 64 bytes apart never share one; \
+             what is left is what else lies on their lines",
+        ),
+        claim(
+            "Aligned counters let threads count independently",
+            "312 ms on four cores, 1188 ms on one: 0.26 times (figure 4.12)",
+        )
+        .require(what, by_one(3), Bound::at_most(1.2 / CORES as f64))
+        .remark("lanes of pairs are aligned to 128 bytes for this reason"),
     ]
+}
+
+fn padded(times: &[Vec<f64>]) -> Figure {
+    Figure::ratio(&times[2], &times[1])
 }
 
 /// The rows of the triangle of tests that the paper gives to a worker (algorithm 14).
@@ -263,39 +259,44 @@ fn schedules(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         &rows,
     )?;
     let times = race_of_schedules(lab, objects)?;
-    let ratio = times[1].1 / times[2].1;
+    let time = |name: &str| -> &[f64] {
+        times.iter().find(|(one, _)| one == name).map_or(&[], |(_, list)| list)
+    };
+    let blocks_by_alternating = Figure::ratio(time("blocks"), time("alternating"));
+    let [even, uneven] = [&example, &blocks].map(|list| slashes(list));
     Ok(vec![
-        Claim {
-            statement: "Giving out rows back and forth balances nine objects on three processors"
-                .into(),
-            paper: "13/12/11 tests against 21/12/3 by blocks (figs. 4.6, 4.7)".into(),
-            ours: format!("{} against {}", slashes(&example), slashes(&blocks)),
-            verdict: Verdict::of(example == [13, 12, 11] && blocks == [21, 12, 3]),
-            why: "counted, not timed".into(),
-        },
-        Claim {
-            statement: "Every processor gets very nearly the same amount of work".into(),
-            paper: "12481257 of 49925028 tests on each of four (fig. 4.9)".into(),
-            ours: format!("largest share at most {worst:.4} of the mean, 2 to 16 workers"),
-            verdict: Verdict::of(worst < 1.01),
-            why: format!(
-                "for {objects} objects the sum of all rows is {}",
-                objects * (objects - 1) / 2
-            ),
-        },
-        Claim {
-            statement: "Such a schedule needs no work stealing".into(),
-            paper: "no figure: the paper does not compare".into(),
-            ours: format!(
-                "stealing takes {:.2} of the alternating time; blocks take {:.2}",
-                1.0 / ratio,
-                times[0].1 / times[1].1
-            ),
-            verdict: Verdict::of(ratio < 1.1),
-            why: "true while every row costs what its length says; cells of unlike crowding do \
-                  not, so the library steals"
-                .into(),
-        },
+        Claim::new(
+            "Giving out rows back and forth balances nine objects on three processors",
+            "13/12/11 tests against 21/12/3 by blocks (figures 4.6, 4.7)",
+        )
+        .require_true("the same shares as in the paper", {
+            example == [13, 12, 11] && blocks == [21, 12, 3]
+        })
+        .show(format!("{even} against {uneven}"))
+        .remark("counted, not timed"),
+        Claim::new(
+            "Every processor gets very nearly the same amount of work",
+            "12481257 of 49925028 tests on each of four (figure 4.9)",
+        )
+        .require("largest share by the mean", Figure::counted(worst), Bound::at_most(1.01))
+        .at(format!("{objects} objects, 2 to 16 workers"))
+        .remark("counted"),
+        Claim::new(
+            "Such a schedule needs no work stealing",
+            "no figure: the paper does not compare",
+        )
+        .require(
+            "alternating time by that of stealing",
+            Figure::ratio(time("alternating"), time("stealing")),
+            Bound::at_most(1.1),
+        )
+        .show(format!("blocks take {blocks_by_alternating} of the alternating time"))
+        .at(format!("{objects} boxes on {} threads", threads()))
+        .needs_cores(threads(), available_threads())
+        .remark(
+            "true while every row costs what its length says; cells of unlike crowding do \
+                 not, so the library steals",
+        ),
     ])
 }
 
@@ -303,16 +304,16 @@ fn slashes(list: &[usize]) -> String {
     list.iter().map(usize::to_string).collect::<Vec<_>>().join("/")
 }
 
-/// Tests all pairs of a scene's boxes with each schedule: shortest milliseconds.
-fn race_of_schedules(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>, Failure> {
+/// Tests all pairs of a scene's boxes with each schedule: milliseconds of each round.
+fn race_of_schedules(lab: &mut Lab, objects: usize) -> Result<Vec<(String, Vec<f64>)>, Failure> {
     let workers = threads();
     let pool = Workers::new(workers)?;
     let mut boxes = Boxes::new();
-    Feed::scene(&SceneSpec::new("uniform", objects, 1).param("density", 0.35), 1)?
+    Feed::unfiltered(&SceneSpec::new("uniform", objects, 1).param("density", 0.35), 1)?
         .advance(&mut boxes)?;
     let aabbs = boxes.aabbs();
-    let mut times: Vec<(String, f64)> =
-        ["blocks", "alternating", "stealing"].map(|name| (name.to_owned(), f64::INFINITY)).into();
+    let mut times: Vec<(String, Vec<f64>)> =
+        ["blocks", "alternating", "stealing"].map(|name| (name.to_owned(), Vec::new())).into();
     let mut hits = [0; 3];
     for _ in 0..lab.pick(7, 15) {
         let found = AtomicU64::new(0);
@@ -331,8 +332,8 @@ fn race_of_schedules(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>
             let tasks = objects.div_ceil(64);
             pool.run(tasks, |t| add(&found, (64 * t..(64 * t + 64).min(objects)).map(row).sum()));
         });
-        for (best, time) in times.iter_mut().zip([blocks, alternating, stealing]) {
-            best.1 = best.1.min(time);
+        for (list, time) in times.iter_mut().zip([blocks, alternating, stealing]) {
+            list.1.push(time);
         }
         hits = [after_blocks, after_alternating, found.into_inner()];
         lab.check_stop()?;
@@ -342,11 +343,13 @@ fn race_of_schedules(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>
             "the schedules find different numbers of pairs: {hits:?}"
         )));
     }
-    let rows: Vec<Vec<String>> = times
+    let medians: Vec<(String, f64)> =
+        times.iter().map(|(name, list)| (name.clone(), median(list.iter().copied()))).collect();
+    let rows: Vec<Vec<String>> = medians
         .iter()
         .map(|(name, time)| vec![name.clone(), workers.to_string(), format!("{time:.3}")])
         .collect();
-    lab.csv("schedules", &["schedule", "threads", "min_ms"], &rows)?;
+    lab.csv("schedules", &["schedule", "threads", "median_ms"], &rows)?;
     lab.plot(
         "schedules",
         &[Chart::Bars(Bars {
@@ -354,9 +357,9 @@ fn race_of_schedules(lab: &mut Lab, objects: usize) -> Result<Vec<(String, f64)>
                 "Testing all pairs of {} boxes on {workers} threads",
                 grouped(objects as u64)
             ),
-            note: "shortest of several runs, interleaved".into(),
+            note: "median of several runs, interleaved".into(),
             axis: Axis::linear("milliseconds"),
-            bars: times.clone(),
+            bars: medians,
         })],
     )?;
     Ok(times)
@@ -386,7 +389,7 @@ fn hashing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let n = lab.pick(8000, 100_000);
     let spec = SceneSpec::new("uniform", n, 1);
     let mut boxes = Boxes::new();
-    Feed::scene(&spec, 1)?.advance(&mut boxes)?;
+    Feed::unfiltered(&spec, 1)?.advance(&mut boxes)?;
     let mut cells: Vec<[i32; 3]> =
         boxes.aabbs().iter().map(|aabb| aabb.min.map(|low| (low / 2.0).floor() as i32)).collect();
     cells.sort_unstable();
@@ -434,28 +437,34 @@ fn hashing(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
             bars: vec![("mixed".into(), mixed.0[3]), ("sum of coordinates".into(), sum.0[3])],
         })],
     )?;
-    Ok(vec![Claim {
-        statement: "The sum of a cell's coordinates is a good bucket number".into(),
-        paper: "used without a figure (algorithm 7)".into(),
-        ours: format!(
-            "{:.0} cells in a cell's bucket against {:.2}; {:.1} times the tests, {:.1} times \
-             the time",
-            sum.0[3],
-            mixed.0[3],
+    Ok(vec![
+        Claim::new(
+            "The sum of a cell's coordinates is a good bucket number",
+            "used without a figure (algorithm 7)",
+        )
+        .require(
+            "cells in a cell's bucket by those of a mixed hash",
+            Figure::counted(sum.0[3] / mixed.0[3]),
+            Bound::at_most(2.0),
+        )
+        .show(format!("{:.0} cells in a bucket against {:.2}", sum.0[3], mixed.0[3]))
+        .show(format!(
+            "{:.1} times the tests, {:.1} times the time",
             sum.2 / mixed.2,
             sum.1 / mixed.1
+        ))
+        .at(format!("{n} boxes"))
+        .remark(
+            "every cell of a diagonal plane has the same sum: a cube of k cells a side uses 3k \
+             buckets",
         ),
-        verdict: Verdict::of(sum.0[3] < 2.0 * mixed.0[3]),
-        why: "every cell of a diagonal plane has the same sum: a cube of k cells a side uses 3k \
-              buckets"
-            .into(),
-    }])
+    ])
 }
 
 /// Median milliseconds and mean tests of a grid over a scene.
 fn drive(lab: &Lab, spec: &SceneSpec, options: HashGridOptions) -> Result<[f64; 2], Failure> {
     let workers = Workers::one();
-    let mut feed = Feed::scene(spec, lab.pick(4, 8))?;
+    let mut feed = Feed::unfiltered(spec, lab.pick(4, 8))?;
     let mut boxes = Boxes::new();
     let grid = Box::new(HashGrid::with_options(&workers, options));
     let mut runner = Runner::with_broad_phase("hash-grid", grid, &workers);
@@ -499,29 +508,32 @@ fn levels(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let tests = |row: &LevelRow| row.single[0] / row.hierarchy[0];
     let largest = rows.iter().map(tests).fold(0.0, f64::max);
     Ok(vec![
-        Claim {
-            statement: "Where sizes differ much, no single cell size will do: cells as large as \
-                        the largest box"
-                .into(),
-            paper: "argued, figs. 4.2 and 4.3; no figure".into(),
-            ours: format!(
-                "tests against the hierarchy's: {:.1} times over three decades at density 0.05, \
-                 {:.1} at density 2, {largest:.1} at most",
-                tests(three),
-                tests(dense)
-            ),
-            verdict: if largest >= 10.0 { Verdict::Holds } else { Verdict::Partly },
-            why: "evenly spread sizes at low density leave about one box in a cell of the \
-                  largest size, so there one level costs little"
-                .into(),
-        },
-        Claim {
-            statement: "… and cells as large as the median box".into(),
-            paper: "argued, fig. 4.2; no figure".into(),
-            ours: format!("a box covers {:.0} cells on the mean over three decades", three.copies),
-            verdict: Verdict::of(three.copies >= 100.0),
-            why: "entries of such a grid, counted exactly; in the hierarchy a box has one".into(),
-        },
+        Claim::new(
+            "Where sizes differ much, cells as large as the largest box cost far more tests",
+            "argued, figures 4.2 and 4.3; no figure",
+        )
+        .require(
+            "tests by the hierarchy's over three decades",
+            Figure::counted(tests(three)),
+            Bound::at_least(2.0),
+        )
+        .show(format!("{:.1} at density 2, {largest:.1} at most", tests(dense)))
+        .at(format!("{n} boxes"))
+        .remark(
+            "evenly spread sizes at low density leave about one box in a cell of the largest \
+             size, so there one level costs little; counted",
+        ),
+        Claim::new(
+            "… and cells as large as the median box are entered far too often",
+            "argued, figure 4.2; no figure",
+        )
+        .require(
+            "cells that a box covers on the mean over three decades",
+            Figure::counted(three.copies),
+            Bound::at_least(100.0),
+        )
+        .at(format!("{n} boxes"))
+        .remark("entries of such a grid, counted exactly; in the hierarchy a box has one"),
     ])
 }
 
@@ -529,7 +541,7 @@ fn level_row(lab: &Lab, scene: &str, decades: f64, spec: &SceneSpec) -> Result<L
     let options = |cells| HashGridOptions { cells, ..HashGridOptions::default() };
     let turned = |[ms, tests]: [f64; 2]| [tests, ms];
     let mut boxes = Boxes::new();
-    Feed::scene(spec, 1)?.advance(&mut boxes)?;
+    Feed::unfiltered(spec, 1)?.advance(&mut boxes)?;
     Ok(LevelRow {
         scene: scene.into(),
         decades,

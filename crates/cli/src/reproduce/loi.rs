@@ -4,14 +4,17 @@
 //! cell size with one that follows the number of objects (Liu's rule of one cell for 64 000
 //! objects). Here the same subdivision is done plainly on one thread with both rules, next to
 //! `grid-sweep`, which chooses its columns from sizes and counts, and `hash-grid`, whose cells do
-//! not copy boxes at all.
+//! not copy boxes at all. With `--device` the same is done on a GPU: see `device.rs`.
+
+mod device;
+mod shift;
 
 use std::time::Instant;
 
 use jostle::{Aabb, Algorithm, Boxes, Workers};
 use jostle_scenes::{SceneSpec, median};
 
-use super::{Claim, Experiment, Lab, Verdict, pipeline, power_law};
+use super::{Bound, Claim, Experiment, Figure, Lab, pipeline, power_law};
 use crate::support::failure::Failure;
 use crate::support::feed::Feed;
 use crate::support::plot::{Axis, Chart, Lines, Series};
@@ -48,6 +51,8 @@ const RULES: [&str; 4] = ["fixed cell", "cells by Liu's rule", "grid-sweep", "ha
 struct Row {
     n: usize,
     outcomes: [Outcome; 4],
+    /// Milliseconds of each frame after the first.
+    times: [Vec<f64>; 4],
 }
 
 fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
@@ -60,6 +65,8 @@ fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     write(lab, &rows)?;
     let mut claims = claims(&rows);
     claims.extend(pipeline::of_loi(lab)?);
+    claims.push(shift::claim(lab)?);
+    claims.extend(device::claims(lab)?);
     Ok(claims)
 }
 
@@ -84,7 +91,10 @@ fn measure(lab: &Lab, n: usize) -> Result<Row, Failure> {
         check_agreement(&samples, n)?;
         lab.check_stop()?;
     }
-    Ok(Row { n, outcomes: samples.map(|list| typical(&list)) })
+    let times = std::array::from_fn(|rule| {
+        samples[rule].iter().skip(1).map(|outcome: &Outcome| outcome.ms).collect()
+    });
+    Ok(Row { n, outcomes: samples.map(|list| typical(&list)), times })
 }
 
 fn check_agreement(samples: &[Vec<Outcome>; 4], n: usize) -> Result<(), Failure> {
@@ -255,64 +265,61 @@ fn claims(rows: &[Row]) -> Vec<Claim> {
     let Some(last) = rows.last() else { return Vec::new() };
     let [fixed, liu, sweep, hash] = &last.outcomes;
     let n = last.n as f64;
+    let per_box = |count: f64| format!("{:.2}", count / n);
     let pairs = power_law(&points(rows, 2, |outcome| outcome.pairs as f64)).unwrap_or(f64::NAN);
     let times = power_law(&points(rows, 2, |outcome| outcome.ms)).unwrap_or(f64::NAN);
+    let [fixed_ms, liu_ms] = [0, 1].map(|rule: usize| &last.times[rule]);
+    let at = format!("{} boxes", last.n);
     vec![
-        Claim {
-            statement: "A cell size that follows the number of objects beats a fixed one".into(),
-            paper: "faster at every size on a GPU, about the scene of fig. 10".into(),
-            ours: format!(
-                "on one thread Liu's rule takes {:.2} of the fixed cell's time; grid-sweep, by \
-                 sizes and counts, {:.2}; hash-grid {:.2}",
-                liu.ms / fixed.ms,
-                sweep.ms / fixed.ms,
-                hash.ms / fixed.ms
-            ),
-            verdict: match (liu.ms < fixed.ms, sweep.ms < fixed.ms) {
-                (true, _) => Verdict::Holds,
-                (false, true) => Verdict::Partly,
-                _ => Verdict::Fails,
-            },
-            why: "Liu's few large cells feed thousands of GPU threads; one thread pays for every \
-                  candidate, so it wants cells of a few widths. Choosing from the data does \
-                  pay"
-            .into(),
-        },
-        Claim {
-            statement: "Small cells cost because boxes straddle and are copied".into(),
-            paper: "given as the reason (section 6.3)".into(),
-            ours: format!(
-                "{:.2} entries a box with the fixed cell, {:.2} by Liu's rule, but {:.1} and \
-                 {:.1} tests a box",
-                fixed.entries as f64 / n,
-                liu.entries as f64 / n,
-                fixed.tests as f64 / n,
-                liu.tests as f64 / n
-            ),
-            verdict: if fixed.entries > liu.entries { Verdict::Holds } else { Verdict::Fails },
-            why: "the copies are real; on a CPU the candidates they save outweigh them".into(),
-        },
-        Claim {
-            statement: "Potentially colliding pairs grow with the number of objects".into(),
-            paper: "a rising curve (fig. 12)".into(),
-            ours: format!("power {pairs:.3} at constant density"),
-            verdict: Verdict::of((pairs - 1.0).abs() < 0.15),
-            why: "proportional to the boxes, but for the walls".into(),
-        },
-        Claim {
-            statement: "The broad phase scales well".into(),
-            paper: "said of the parallel part (section 6.3, fig. 13)".into(),
-            ours: format!("time of grid-sweep grows with power {times:.2}"),
-            verdict: Verdict::of(times < 1.25),
-            why: "one thread".into(),
-        },
-        Claim {
-            statement: "Tens of thousands of objects at interactive rates on a GPU".into(),
-            paper: "milliseconds on a GeForce GTX 470 (fig. 10)".into(),
-            ours: format!("{:.1} ms for {} boxes on one CPU thread (grid-sweep)", sweep.ms, last.n),
-            verdict: Verdict::Untested,
-            why: "no GPU here".into(),
-        },
+        Claim::new(
+            "A cell size that follows the number of objects beats a fixed one",
+            "faster at every size on a GPU, about the scene of figure 10",
+        )
+        .require(
+            "time of Liu's rule by that of the fixed cell, one thread",
+            Figure::ratio(liu_ms, fixed_ms),
+            Bound::at_most(1.0),
+        )
+        .show(format!("grid-sweep {:.2}, hash-grid {:.2}", sweep.ms / fixed.ms, hash.ms / fixed.ms))
+        .at(at.clone())
+        .over_sizes()
+        .remark(
+            "Liu's few large cells feed thousands of GPU threads; one thread pays for every \
+             candidate, so it wants cells of a few widths",
+        ),
+        Claim::new(
+            "Small cells cost because boxes straddle and are copied",
+            "given as the reason (section 6.3)",
+        )
+        .require(
+            "time of the small fixed cell by that of Liu's rule",
+            Figure::ratio(fixed_ms, liu_ms),
+            Bound::at_least(1.0),
+        )
+        .show(format!(
+            "{} and {} entries a box, {} and {} tests",
+            per_box(fixed.entries as f64),
+            per_box(liu.entries as f64),
+            per_box(fixed.tests as f64),
+            per_box(liu.tests as f64)
+        ))
+        .at(at.clone())
+        .over_sizes()
+        .remark("the copies are real; on one thread the candidates they save outweigh them"),
+        Claim::new(
+            "Potentially colliding pairs grow with the number of objects",
+            "a rising curve (figure 12)",
+        )
+        .require("power of the pairs", Figure::counted(pairs), Bound::near(1.0, 0.15))
+        .over_sizes()
+        .remark("at constant density; proportional to the boxes, but for the walls"),
+        Claim::new(
+            "The broad phase scales well",
+            "said of the parallel part (section 6.3, figure 13)",
+        )
+        .require("power of grid-sweep's time", Figure::counted(times), Bound::at_most(1.25))
+        .over_sizes()
+        .remark("one thread"),
     ]
 }
 

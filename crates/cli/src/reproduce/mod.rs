@@ -2,8 +2,8 @@
 //!
 //! An experiment is one file in this folder and one line in [`EXPERIMENTS`]. It measures with
 //! [`Lab::measure`], leaves tables and pictures with [`Lab::csv`] and [`Lab::plot`], and returns
-//! its [`Claim`]s. Claims are decided by the experiment's own arithmetic on what it measured;
-//! one that cannot be tested here says why.
+//! its [`Claim`]s. An experiment names the figures a claim rests on and the bounds that would
+//! refute it; the verdict follows from both (`verdict`), never from the experiment's own opinion.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use std::time::Duration;
 use jostle_scenes::SceneSpec;
 
 use crate::bench::{Course, Entrant, Measured};
+use crate::support::device::Device;
 use crate::support::failure::Failure;
 use crate::support::files;
 use crate::support::interrupt;
@@ -24,6 +25,9 @@ mod grids;
 mod loi;
 mod pipeline;
 mod tracy;
+mod verdict;
+
+pub use verdict::{Bound, Claim, Figure, Verdict};
 
 /// Every experiment, in the order of the table. To add one: its file, and its line here.
 pub const EXPERIMENTS: &[Experiment] = &[
@@ -48,64 +52,30 @@ pub struct Experiment {
     pub run: fn(&mut Lab) -> Result<Vec<Claim>, Failure>,
 }
 
-/// How a claim fares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// What is measured agrees with it.
-    Holds,
-    /// It agrees in part; the reason says in which.
-    Partly,
-    /// What is measured contradicts it.
-    Fails,
-    /// It cannot be measured here.
-    Untested,
-}
-
-impl Verdict {
-    /// The word in the table.
-    pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds",
-            Verdict::Partly => "partly",
-            Verdict::Fails => "does not hold",
-            Verdict::Untested => "not tested",
-        }
-    }
-
-    /// Holds if it is true, fails if not.
-    pub fn of(holds: bool) -> Verdict {
-        if holds { Verdict::Holds } else { Verdict::Fails }
-    }
-}
-
-/// A statement of a paper, and what is measured.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// The statement, in our words.
-    pub statement: String,
-    /// The paper's figure, with its unit and place in the paper.
-    pub paper: String,
-    /// What is measured here.
-    pub ours: String,
-    /// How it fares.
-    pub verdict: Verdict,
-    /// Why not, or what to know when reading it; may be empty.
-    pub why: String,
-}
-
 /// What an experiment works with.
 #[derive(Debug)]
 pub struct Lab {
     experiment: &'static str,
     folder: PathBuf,
     quick: bool,
+    device: Device,
     written: Vec<PathBuf>,
 }
 
 impl Lab {
     /// A lab whose files go to `folder`.
     pub fn new(experiment: &'static str, folder: PathBuf, quick: bool) -> Lab {
-        Lab { experiment, folder, quick, written: Vec::new() }
+        Lab { experiment, folder, quick, device: Device::default(), written: Vec::new() }
+    }
+
+    /// Lets experiments that can use a GPU have one.
+    pub fn set_device(&mut self, device: Device) {
+        self.device = device;
+    }
+
+    /// Where experiments that can use a GPU run.
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     /// Returns true if seconds count: take fewer sizes and frames, and test the same claims.

@@ -2,6 +2,7 @@
 //!
 //! The only file that looks at the feature `gpu`.
 
+use jostle::world::Screen;
 use jostle::{Algorithm, BroadPhase, Workers};
 
 use crate::support::failure::Failure;
@@ -10,7 +11,20 @@ use crate::support::failure::Failure;
 pub const ABOUT: &str = "\
 --device gpu takes the fastest GPU, and a software device only if there is no other; or give a
 part of its name, or its number as `jostle devices` lists them. On a device the algorithm is
-grid-sweep.";
+grid-sweep; auto chooses between it and the processor's, by what each is expected to cost.";
+
+/// How a sweep on a device is done: see `jostle_gpu::GpuOptions`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Experiment {
+    /// Measures the stages there.
+    pub timestamps: bool,
+    /// A fixed size of cells.
+    pub level: Option<u8>,
+    /// Shares the sweep out by entries.
+    pub sweep_by_entry: bool,
+    /// Sorts by eight bits a pass and not by four.
+    pub eight_bits: bool,
+}
 
 /// The processor, or an open device.
 #[derive(Clone, Debug, Default)]
@@ -42,24 +56,68 @@ impl Device {
         true
     }
 
-    /// The algorithm that runs there for the one that was asked for.
-    pub fn algorithm(&self, wanted: Algorithm) -> Result<Algorithm, Failure> {
+    /// Returns true if this is a device that runs on the processor: its times say nothing.
+    pub fn is_software(&self) -> bool {
+        #[cfg(feature = "gpu")]
+        return self.gpu.as_ref().is_some_and(|gpu| gpu.info().is_software());
+        #[cfg(not(feature = "gpu"))]
+        false
+    }
+
+    /// The algorithm that runs there for the one that was asked for, if any was.
+    pub fn algorithm(&self, wanted: Option<Algorithm>) -> Result<Algorithm, Failure> {
         match wanted {
-            _ if self.is_cpu() => Ok(wanted),
-            Algorithm::Auto | Algorithm::GridSweep => Ok(Algorithm::GridSweep),
-            other => Err(Failure::input(format!(
-                "{other} runs on the processor only; on a device give grid-sweep, or no algorithm"
+            _ if self.is_cpu() => Ok(wanted.unwrap_or(Algorithm::Auto)),
+            None | Some(Algorithm::GridSweep) => Ok(Algorithm::GridSweep),
+            Some(Algorithm::Auto) => Ok(Algorithm::Auto),
+            Some(other) => Err(Failure::input(format!(
+                "{other} runs on the processor only; on a device give grid-sweep, auto, or no \
+                 algorithm"
             ))),
         }
     }
 
-    /// A broad phase that runs there.
+    /// A broad phase that runs there, or chooses to.
     pub fn build(&self, algorithm: Algorithm, workers: &Workers) -> Box<dyn BroadPhase> {
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &self.gpu {
-            return Box::new(jostle_gpu::GpuSweep::new(gpu));
+            use jostle_gpu::{GpuOptions, GpuSweep};
+            if algorithm == Algorithm::Auto {
+                let rival = GpuSweep::rival(gpu, GpuOptions::default());
+                return Box::new(jostle::broad::auto::Auto::with_rival(workers, rival));
+            }
+            return Box::new(GpuSweep::new(gpu));
         }
         algorithm.build(workers)
+    }
+
+    /// The sweep on the device, done in a stated way; none on the processor.
+    pub fn experiment(&self, experiment: Experiment) -> Option<Box<dyn BroadPhase>> {
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &self.gpu {
+            let Experiment { timestamps, level, sweep_by_entry, eight_bits } = experiment;
+            let eight = jostle_gpu::Digits::Eight;
+            let digits = if eight_bits { eight } else { jostle_gpu::Digits::Four };
+            let options = jostle_gpu::GpuOptions {
+                timestamps,
+                level,
+                sweep_by_entry,
+                digits,
+                ..jostle_gpu::GpuOptions::default()
+            };
+            return Some(Box::new(jostle_gpu::GpuSweep::with_options(gpu, options)));
+        }
+        let _ = experiment;
+        None
+    }
+
+    /// The narrow phase on the device; none on the processor.
+    pub fn screen(&self) -> Option<Box<dyn Screen>> {
+        #[cfg(feature = "gpu")]
+        if let Some(gpu) = &self.gpu {
+            return Some(Box::new(jostle_gpu::GpuNarrow::new(gpu)));
+        }
+        None
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io;
-use std::process::ExitCode;
 
 use jostle_scenes::{FileError, SceneError};
 
@@ -31,17 +30,17 @@ impl Failure {
     }
 
     /// Says it on stderr and gives the exit code.
-    pub fn report(&self) -> ExitCode {
+    pub fn report(&self) -> u8 {
         use std::io::Write;
         let (kind, message, code) = match self {
             Failure::Check(message) => ("check failed", message, 1),
             Failure::Input(message) => ("error", message, 2),
-            Failure::ClosedPipe => return ExitCode::SUCCESS,
+            Failure::ClosedPipe => return 0,
             Failure::Stopped(message) => ("stopped", message, 130),
         };
         // If stderr is closed too, there is nobody left to tell.
         let _ = writeln!(io::stderr(), "{kind}: {message}");
-        ExitCode::from(code)
+        code
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Feed {
     frames: usize,
     next: usize,
     slots: Slots,
+    /// Boxes of a scene that never move are declared still.
+    declares_still: bool,
 }
 
 #[derive(Debug)]
@@ -62,7 +64,14 @@ impl Feed {
     /// The frames of a scene.
     pub fn scene(spec: &SceneSpec, frames: usize) -> Result<Feed, Failure> {
         let origin = Origin::Scene(Box::new(spec.build()?));
-        Ok(Feed { name: spec.name.clone(), origin, frames, next: 0, slots: Slots::default() })
+        let (name, slots) = (spec.name.clone(), Slots::default());
+        Ok(Feed { name, origin, frames, next: 0, slots, declares_still: true })
+    }
+
+    /// The frames of a scene in which every box may pair with every other, at rest or not: the
+    /// papers filter nothing.
+    pub fn unfiltered(spec: &SceneSpec, frames: usize) -> Result<Feed, Failure> {
+        Ok(Feed { declares_still: false, ..Feed::scene(spec, frames)? })
     }
 
     /// The frames of a file.
@@ -107,7 +116,8 @@ impl Feed {
         let frames = if empty { 0 } else { counts.into_iter().max().unwrap_or(0) };
         let stem = parts[0].path.file_name().unwrap_or_default();
         let name = stem.to_string_lossy().into_owned();
-        Ok(Feed { name, origin: Origin::Files(parts), frames, next: 0, slots: Slots::default() })
+        let (origin, slots) = (Origin::Files(parts), Slots::default());
+        Ok(Feed { name, origin, frames, next: 0, slots, declares_still: true })
     }
 
     /// The scene's or the file's name.
@@ -175,7 +185,8 @@ impl Feed {
                 if number > 0 {
                     scene.advance();
                 }
-                self.slots.follow_scene(scene, number, boxes)?;
+                let still = scene.still().filter(|_| self.declares_still);
+                self.slots.follow_scene(scene, still, number, boxes)?;
             }
             Origin::Files(parts) => {
                 for part in parts.iter_mut() {
@@ -250,10 +261,10 @@ impl Slots {
     fn follow_scene(
         &mut self,
         scene: &Scene,
+        still: Option<&[bool]>,
         number: usize,
         boxes: &mut Boxes,
     ) -> Result<(), Failure> {
-        let still = scene.still();
         let filter = |slot: usize| match still {
             Some(still) if still[slot] => Filter::STILL,
             _ => Filter::ALL,

@@ -31,6 +31,11 @@ impl Runner {
         Runner { name: name.to_owned(), stepper: Stepper::with_broad_phase(broad, workers) }
     }
 
+    /// The stepper, to set it up.
+    pub fn stepper_mut(&mut self) -> &mut Stepper {
+        &mut self.stepper
+    }
+
     /// Follows the boxes' pending changes. The caller commits the boxes after all runners.
     pub fn step(&mut self, boxes: &Boxes) -> Result<(), Error> {
         self.stepper.step(boxes).map(|_| ())

@@ -101,14 +101,18 @@ fn contenders(args: &VerifyArgs, device: &Device, boxes: usize) -> Result<Vec<Co
     Ok(list)
 }
 
-/// What runs on a device: one algorithm, whatever the threads.
+/// What runs on a device, whatever the threads: grid-sweep, or what was named.
 fn on_device(args: &VerifyArgs, device: &Device) -> Result<Vec<Contender>, Failure> {
-    for (algorithm, named) in names::chosen(&args.algorithm) {
-        if named {
-            device.algorithm(algorithm)?;
-        }
+    let chosen = names::chosen(&args.algorithm).into_iter().filter(|&(_, named)| named);
+    let mut list: Vec<Option<Algorithm>> = chosen.map(|(algorithm, _)| Some(algorithm)).collect();
+    if list.is_empty() {
+        list.push(None);
     }
-    let (name, device) = (format!("grid-sweep on {}", device.name()), device.clone());
-    let build = move |workers: &Workers| device.build(Algorithm::GridSweep, workers);
-    Ok(vec![Contender::custom(&name, build)])
+    let contender = |wanted: Option<Algorithm>| {
+        let algorithm = device.algorithm(wanted)?;
+        let (name, device) = (format!("{algorithm} on {}", device.name()), device.clone());
+        let build = move |workers: &Workers| device.build(algorithm, workers);
+        Ok(Contender::custom(&name, build))
+    };
+    list.into_iter().map(contender).collect()
 }

@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use jostle::broad::bidim_sap::{BidimSap, BidimSapOptions};
 use jostle::{Boxes, BroadPhase, Filter, PairBuffer, Workers};
-use jostle_scenes::{Scene, SceneSpec, median};
+use jostle_scenes::{Scene, SceneSpec};
 
+use crate::reproduce::Figure;
 use crate::support::failure::Failure;
 
 /// What one update counted.
@@ -85,11 +86,6 @@ impl Runner {
         if self.frames.len() > 1 { &self.frames[1..] } else { &self.frames }
     }
 
-    /// Median over the settled frames.
-    pub(crate) fn median(&self, value: impl Fn(&Frame) -> f64) -> f64 {
-        median(self.settled().iter().map(value))
-    }
-
     /// Least over the settled frames: what a frame takes while nothing else runs.
     pub(crate) fn least(&self, value: impl Fn(&Frame) -> f64) -> f64 {
         self.settled().iter().map(value).fold(f64::INFINITY, f64::min)
@@ -98,6 +94,16 @@ impl Runner {
     /// Greatest over the settled frames.
     pub(crate) fn greatest(&self, value: impl Fn(&Frame) -> f64) -> f64 {
         super::greatest(self.settled().iter().map(value))
+    }
+
+    /// A value of each settled frame.
+    pub(crate) fn values(&self, value: impl Fn(&Frame) -> f64) -> Vec<f64> {
+        self.settled().iter().map(value).collect()
+    }
+
+    /// Median over the settled frames, with its spread.
+    pub(crate) fn figure(&self, value: impl Fn(&Frame) -> f64) -> Figure {
+        Figure::median(&self.values(value))
     }
 
     /// Mean over the settled frames.
@@ -112,7 +118,8 @@ pub(crate) struct Course {
     pub frames: usize,
     /// One frame in this many is measured; the others only pass.
     pub stride: usize,
-    /// A runner that has taken longer stops early, after three frames at least.
+    /// When one runner has taken longer all stop, after three frames at least: a ratio needs the
+    /// same frames on both sides.
     pub budget: Duration,
 }
 
@@ -127,6 +134,9 @@ impl Course {
             if number > 0 {
                 scene.advance();
             }
+            if runners.iter().any(|one| one.spent > self.budget && one.frames.len() >= 3) {
+                break;
+            }
             if number % self.stride == 0 {
                 boxes.set_all(scene.boxes()).map_err(Failure::input)?;
                 self.measure(&boxes, number, runners)?;
@@ -139,9 +149,6 @@ impl Course {
     fn measure(&self, boxes: &Boxes, number: usize, runners: &mut [Runner]) -> Result<(), Failure> {
         let mut expected: Option<(&'static str, usize)> = None;
         for runner in runners {
-            if runner.spent > self.budget && runner.frames.len() >= 3 {
-                continue;
-            }
             runner.update(boxes, number)?;
             let pairs = runner.frames.last().map_or(0, |frame| frame.pairs);
             let (name, count) = *expected.get_or_insert((runner.name, pairs));

@@ -6,9 +6,9 @@ use jostle::available_threads;
 use jostle::broad::bidim_sap::{AxisRule, BidimSapOptions};
 use jostle_scenes::SceneSpec;
 
-use super::runner::{Course, Runner};
+use super::runner::{Course, Frame, Runner};
 use super::{Claim, Lab, PARTITIONS, trees};
-use crate::reproduce::Verdict;
+use crate::reproduce::{Bound, Figure};
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
 use crate::support::text::grouped;
@@ -40,6 +40,11 @@ impl Cell {
 
     fn speed_up(&self, slow: &str, fast: &str) -> f64 {
         self.time(slow) / self.time(fast)
+    }
+
+    /// The same by medians, with its spread.
+    fn ratio(&self, slow: &str, fast: &str) -> Figure {
+        ratio(self.runner(slow), self.runner(fast), |frame| frame.total_ms)
     }
 }
 
@@ -171,83 +176,62 @@ fn draw(lab: &mut Lab, cells: &[Cell]) -> Result<(), Failure> {
 
 fn speed_up(cell: &Cell) -> Claim {
     let threads = available_threads();
-    let measured = cell.speed_up(SEQUENTIAL, PARALLEL);
-    let share = measured / threads as f64;
-    let verdict = match threads {
-        1 => Verdict::Untested,
-        _ if share >= 0.8 => Verdict::Holds,
-        _ if share >= 0.5 => Verdict::Partly,
-        _ => Verdict::Fails,
-    };
-    Claim {
-        statement: "The parallel version scales almost ideally".into(),
-        paper: "almost 16 times with 16 cores, all stages (section 6.4)".into(),
-        ours: format!(
-            "{measured:.2} times with {threads} threads, {} boxes at density {}",
-            cell.n, cell.density
-        ),
-        verdict,
-        why: "least wall time over the frames, sixteen partitions; on a busy machine threads \
-              share cores"
-            .into(),
-    }
+    let figure = cell.ratio(SEQUENTIAL, PARALLEL);
+    Claim::new(
+        "The parallel version scales almost ideally",
+        "almost 16 times with 16 cores, all stages (section 6.4)",
+    )
+    .require("times as fast with 16 threads", figure, Bound::at_least(0.9 * PARTITIONS as f64))
+    .show(format!("measured with {threads} threads"))
+    .at(format!("{} boxes at density {}", cell.n, cell.density))
+    .needs_cores(PARTITIONS, threads)
+    .remark("sixteen partitions however many threads")
 }
 
 fn stage_shares(thin: &Cell, dense: &Cell) -> Claim {
-    let parts = |cell: &Cell| {
-        let runner = cell.runner(PARALLEL);
-        let early = runner.least(|frame| frame.sort_ms + frame.candidates_ms);
-        (early, runner.least(|frame| frame.pairing_ms))
-    };
-    let ((early_thin, pair_thin), (early_dense, pair_dense)) = (parts(thin), parts(dense));
-    let (early, pairing) = (early_dense / early_thin, pair_dense / pair_thin);
-    let share = 100.0 * pair_dense / (early_dense + pair_dense);
-    Claim {
-        statement: "Sorting and candidates hardly depend on density; pairing dominates and grows"
-            .into(),
-        paper: "pairing is most of the time at density 0.35 (section 6.4, figure 4)".into(),
-        ours: format!(
-            "density {} to {}: first stages times {early:.2}, pairing times {pairing:.2}; \
-             pairing is {share:.0} %",
-            thin.density, dense.density
-        ),
-        verdict: Verdict::of(early < 1.5 && pairing > early && share > 50.0),
-        why: format!("{} boxes, the parallel version's least times", dense.n),
-    }
+    let early = |frame: &Frame| frame.sort_ms + frame.candidates_ms;
+    let pairing = |frame: &Frame| frame.pairing_ms;
+    let [thin_run, dense_run] = [thin, dense].map(|cell| cell.runner(PARALLEL));
+    let share = |frame: &Frame| 100.0 * pairing(frame) / (early(frame) + pairing(frame));
+    Claim::new(
+        "Sorting and candidates hardly depend on density; pairing dominates and grows",
+        "pairing is most of the time at density 0.35 (section 6.4, figure 4)",
+    )
+    .require("growth of the first stages", ratio(dense_run, thin_run, early), Bound::at_most(1.5))
+    .require("growth of pairing", ratio(dense_run, thin_run, pairing), Bound::at_least(1.5))
+    .require("percent of the time in pairing", dense_run.figure(share), Bound::at_least(50.0))
+    .at(format!("{} boxes, density {} to {}", dense.n, thin.density, dense.density))
+}
+
+/// How a value of one runner compares with that of another on frames of the same numbers.
+fn ratio(one: &Runner, other: &Runner, value: impl Fn(&Frame) -> f64 + Copy) -> Figure {
+    Figure::ratio(&one.values(value), &other.values(value))
 }
 
 fn dispersion(cell: &Cell) -> Claim {
     let greatest = cell.runner(PARALLEL).greatest(|frame| frame.dispersion);
-    Claim {
-        statement: "Boundaries kept from the previous frame balance the sort".into(),
-        paper: "dispersion D below 0.01 in every frame (section 6.1)".into(),
-        ours: format!("at most {greatest:.4} in every frame after the first"),
-        verdict: Verdict::of(greatest < 0.01),
-        why: format!(
-            "both axes, {PARTITIONS} partitions, {} boxes at density {DENSE}; counted",
-            cell.n
-        ),
-    }
+    Claim::new(
+        "Boundaries kept from the previous frame balance the sort",
+        "dispersion D below 0.01 in every frame (section 6.1)",
+    )
+    .require("greatest dispersion", Figure::counted(greatest), Bound::at_most(0.01))
+    .at(format!("{} boxes at density {DENSE}, both axes, {PARTITIONS} partitions", cell.n))
+    .remark("counted in every frame after the first")
 }
 
 fn beyond(cell: &Cell) -> Claim {
-    let one = cell.speed_up(SEQUENTIAL, STRIPS_ONE);
-    let all = cell.speed_up(PARALLEL, STRIPS_ALL);
     let tests = |name: &str| cell.runner(name).mean(|frame| frame.tests);
-    Claim {
-        statement: "Vector instructions can improve it further".into(),
-        paper: "expected, not tried (section 9)".into(),
-        ours: format!(
-            "strips are {one:.1} times as fast on one thread and {all:.1} times on all, with \
-             {:.2} times the tests",
-            tests(STRIPS_ONE) / tests(SEQUENTIAL)
-        ),
-        verdict: Verdict::of(one > 1.0),
-        why: format!(
-            "{} boxes at density {}; strips also divide the work in another way",
-            cell.n, cell.density
-        ),
-    }
+    let all = cell.ratio(PARALLEL, STRIPS_ALL);
+    Claim::new("Vector instructions can improve it further", "expected, not tried (section 9)")
+        .require(
+            "times as fast on one thread",
+            cell.ratio(SEQUENTIAL, STRIPS_ONE),
+            Bound::at_least(1.0),
+        )
+        .show(format!("{all} times on all threads"))
+        .show(format!("{:.2} times the tests", tests(STRIPS_ONE) / tests(SEQUENTIAL)))
+        .at(format!("{} boxes at density {}", cell.n, cell.density))
+        .remark("strips also divide the work in another way")
 }
 
 /// Shares of the work for four to 64 partitions.
@@ -299,12 +283,12 @@ pub(crate) fn balance(lab: &mut Lab) -> Result<Claim, Failure> {
     )?;
     let (tests, pairs) =
         (super::greatest(points(0).map(|p| p.1)), super::greatest(points(1).map(|p| p.1)));
-    Ok(Claim {
-        statement: "The partitions' work is almost perfectly balanced".into(),
-        paper: "standard deviation of the shares below 1.5 % with 4 to 64 threads (section 6.3)"
-            .into(),
-        ours: format!("at most {pairs:.2} % of the pairs, {tests:.2} % of the tests"),
-        verdict: Verdict::of(pairs < 1.5 && tests < 1.5),
-        why: format!("{n} boxes at density {DENSE}, 4 to 64 partitions; counted"),
-    })
+    Ok(Claim::new(
+        "The partitions' work is almost perfectly balanced",
+        "standard deviation of the shares below 1.5 % with 4 to 64 threads (section 6.3)",
+    )
+    .require("deviation of the pairs in percent", Figure::counted(pairs), Bound::at_most(1.5))
+    .require("deviation of the tests in percent", Figure::counted(tests), Bound::at_most(1.5))
+    .at(format!("{n} boxes at density {DENSE}, 4 to 64 partitions"))
+    .remark("counted"))
 }

@@ -14,6 +14,8 @@ mod climbing;
 mod phases;
 mod schedules;
 
+pub(crate) use phases::center;
+
 /// The narrow phase and the whole pipeline of Loi.
 pub(crate) fn of_loi(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let mut claims = climbing::claims(lab)?;
@@ -26,13 +28,9 @@ pub(crate) fn of_grids(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     schedules::claims(lab)
 }
 
-/// The smallest time of a call in some repeats, in nanoseconds.
-fn least_ns(repeats: usize, calls: usize, mut work: impl FnMut()) -> f64 {
-    let mut least = f64::INFINITY;
-    for _ in 0..repeats {
-        let start = Instant::now();
-        (0..calls).for_each(|_| work());
-        least = least.min(start.elapsed().as_secs_f64() * 1e9 / calls as f64);
-    }
-    least
+/// How long some work takes.
+fn nanoseconds_of(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64() * 1e9
 }

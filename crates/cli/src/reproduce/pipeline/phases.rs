@@ -7,7 +7,7 @@ use jostle::shape::{Hull, Pose, Shape};
 use jostle::{Aabb, Algorithm, Body, World};
 use jostle_scenes::{Scene, median};
 
-use super::super::{Claim, Lab, Verdict, power_law};
+use super::super::{Bound, Claim, Figure, Lab, power_law};
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
 use crate::support::text::milliseconds;
@@ -39,16 +39,23 @@ pub(crate) fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     };
     let (pairs, broad) = (power(&|row| row.pairs), power(&|row| row.broad));
     let narrow = power(&|row| row.narrow);
-    Ok(vec![Claim {
-        statement: "The narrow phase scales worse than the broad phase, as candidate pairs grow"
-            .into(),
-        paper: "broad phase scales well, ISA-GJK does not (figures 12 and 13)".into(),
-        ours: format!("powers of n: pairs {pairs:.2}, broad {broad:.2}, narrow {narrow:.2}"),
-        verdict: Verdict::of(pairs > 1.5 && narrow > broad),
-        why:
-            "a room of one size, so density grows with n; one thread; contacts, not only yes or no"
-                .into(),
-    }])
+    Ok(vec![
+        Claim::new(
+            "The narrow phase scales worse than the broad phase, as candidate pairs grow",
+            "broad phase scales well, ISA-GJK does not (figures 12 and 13)",
+        )
+        .require("power of the pairs", Figure::counted(pairs), Bound::at_least(1.5))
+        .require(
+            "power of the narrow phase less that of the broad phase",
+            Figure::counted(narrow - broad),
+            Bound::at_least(0.0),
+        )
+        .show(format!("powers of n: broad {broad:.2}, narrow {narrow:.2}"))
+        .over_sizes()
+        .remark(
+            "a room of one size, so density grows with n; one thread; contacts, not only yes or no",
+        ),
+    ])
 }
 
 fn measure(n: usize, density: f64, frames: usize) -> Result<Row, Failure> {
@@ -80,7 +87,8 @@ fn body(ball: &Hull, aabb: &Aabb) -> Result<Body, Failure> {
     Ok(Body::new(Shape::Hull(Arc::new(hull)), center(aabb)))
 }
 
-fn center(aabb: &Aabb) -> Pose {
+/// The middle of a box.
+pub(crate) fn center(aabb: &Aabb) -> Pose {
     let middle = std::array::from_fn(|k| (f64::from(aabb.min[k]) + f64::from(aabb.max[k])) / 2.0);
     Pose::from_translation(DVec3::from_array(middle)).expect("scenes are finite")
 }

@@ -3,7 +3,7 @@
 use jostle::{Algorithm, Boxes, BroadPhase, Workers};
 use jostle_scenes::{SceneSpec, Sorted};
 
-use super::super::Lab;
+use super::super::{Figure, Lab};
 use crate::support::failure::Failure;
 use crate::support::feed::Feed;
 use crate::support::plot::Series;
@@ -65,9 +65,11 @@ pub(crate) mod persistent {
 pub(crate) struct Outcome {
     /// Its name.
     pub name: String,
-    /// Milliseconds of an update: the median, and the shortest.
+    /// Milliseconds of the update in each frame.
+    pub times: Vec<f64>,
+    /// Their median.
     pub median: f64,
-    /// See above.
+    /// The shortest.
     pub shortest: f64,
     /// Swaps in a step, on average.
     pub swaps: f64,
@@ -81,7 +83,7 @@ pub(crate) fn contest(
     frames: usize,
     contenders: Vec<Contender>,
 ) -> Result<Vec<Outcome>, Failure> {
-    let mut feed = Feed::scene(scene, frames + 1)?;
+    let mut feed = Feed::unfiltered(scene, frames + 1)?;
     let mut boxes = Boxes::new();
     let start = |one: Contender| Runner::with_broad_phase(&one.name, one.broad, &Workers::one());
     let mut runners: Vec<Runner> = contenders.into_iter().map(start).collect();
@@ -103,12 +105,13 @@ pub(crate) fn contest(
     let mut outcomes = Vec::new();
     for ((runner, times), swaps) in runners.into_iter().zip(times).zip(swaps) {
         let steps = times.len() as f64;
-        let times = Sorted::new(times);
+        let sorted = Sorted::new(times.iter().copied());
         outcomes.push(Outcome {
             name: runner.name,
-            median: times.median(),
-            shortest: times.least(),
+            median: sorted.median(),
+            shortest: sorted.least(),
             swaps: swaps as f64 / steps,
+            times,
         });
     }
     Ok(outcomes)
@@ -162,18 +165,28 @@ impl Table {
         self.names().into_iter().enumerate().map(line).collect()
     }
 
-    /// How many times as fast the second contender is as the first, by their medians, at the
-    /// varied figure is nearest to this one.
-    pub(crate) fn gain(&self, varied: f64) -> f64 {
+    /// How many times as fast one contender is as another, by their medians, at the varied figure
+    /// nearest to this one.
+    pub(crate) fn speed(&self, varied: f64, fast: usize, slow: usize) -> Figure {
         let distance = |row: &&(f64, Vec<Outcome>)| (row.0 - varied).abs();
         let nearest = self.rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        nearest.map_or(f64::NAN, |(_, row)| row[0].median / row[1].median)
+        let ratio = |row: &Vec<Outcome>| Figure::ratio(&row[slow].times, &row[fast].times);
+        nearest.map_or(Figure::counted(f64::NAN), |(_, row)| ratio(row))
     }
 
-    /// The largest varied figure at which the second contender is still the faster one.
-    pub(crate) fn crossing(&self) -> Option<f64> {
-        let wins = self.rows.iter().filter(|(_, row)| row[1].median <= row[0].median);
-        wins.map(|row| row.0).max_by(f64::total_cmp)
+    /// How many times as fast the second contender is as the first.
+    pub(crate) fn gain(&self, varied: f64) -> Figure {
+        self.speed(varied, 1, 0)
+    }
+
+    /// Where the second contender's median exceeds the first's for the first time, between two of
+    /// the figures that were run: the greatest that it surely wins at and the smallest that it
+    /// surely loses at, as the interval of the crossing. Infinite if it wins at all of them.
+    pub(crate) fn crossing(&self) -> Figure {
+        let wins = |row: &&(f64, Vec<Outcome>)| row.1[1].median <= row.1[0].median;
+        let won = self.rows.iter().take_while(wins).last().map_or(0.0, |row| row.0);
+        let lost = self.rows.iter().find(|row| !wins(row)).map_or(f64::INFINITY, |row| row.0);
+        Figure { value: won, low: won, high: lost }
     }
 
     /// Writes all figures to a file.
@@ -181,7 +194,7 @@ impl Table {
         let mut rows = Vec::new();
         for (at, outcomes) in &self.rows {
             for outcome in outcomes {
-                let Outcome { name, median, shortest, swaps } = outcome;
+                let Outcome { name, median, shortest, swaps, .. } = outcome;
                 let figures = [median, shortest].map(|time| format!("{time:.4}"));
                 let [median, shortest] = figures;
                 rows.push(vec![

@@ -5,7 +5,7 @@ use jostle::Workers;
 use jostle::broad::grid_sap::{GridSapOptions, GridSegmentedSap};
 use jostle::broad::sap::{Sap, SapOptions};
 
-use super::super::{Claim, Lab, Verdict, power_law};
+use super::super::{Bound, Claim, Figure, Lab, power_law};
 use super::contest::{Contender, Table, contest};
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
@@ -52,21 +52,21 @@ pub(crate) fn swaps(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
 }
 
 fn claims(power: f64, divided: f64) -> Vec<Claim> {
+    let near = |law: f64| Bound::near(law, TOLERANCE);
     vec![
-        Claim {
-            statement: "Swaps of sweep and prune grow faster than the boxes".into(),
-            paper: "power 5/3 = 1.67 by analysis, 1.76 fitted (section 2.1, figure 2)".into(),
-            ours: format!("power {power:.3} fitted to swaps"),
-            verdict: Verdict::of((power - 5.0 / 3.0).abs() <= TOLERANCE),
-            why: "ours is fitted to counted swaps, nearer to the analysis than the paper's own fit"
-                .into(),
-        },
-        Claim {
-            statement: "Subdivision makes the swaps proportional to the boxes".into(),
-            paper: "power 1 by analysis (section 3.1)".into(),
-            ours: format!("power {divided:.3} fitted to swaps"),
-            verdict: Verdict::of((divided - 1.0).abs() <= TOLERANCE),
-            why: "whole numbers of cells make the boxes of a cell vary from size to size".into(),
-        },
+        Claim::new(
+            "Swaps of sweep and prune grow faster than the boxes",
+            "power 5/3 = 1.67 by analysis, 1.76 fitted (section 2.1, figure 2)",
+        )
+        .require("power of swaps", Figure::counted(power), near(5.0 / 3.0))
+        .over_sizes()
+        .remark("fitted to counted swaps"),
+        Claim::new(
+            "Subdivision makes the swaps proportional to the boxes",
+            "power 1 by analysis (section 3.1)",
+        )
+        .require("power of swaps", Figure::counted(divided), near(1.0))
+        .over_sizes()
+        .remark("whole numbers of cells make the boxes of a cell vary from size to size"),
     ]
 }
