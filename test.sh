@@ -155,11 +155,46 @@ mpi() {
   cargo test --locked --workspace --features jostle-mpi/mpi --test mpirun
 }
 
+# An environment of its own in target/, with the package installed as users install it: by pip, from
+# the crate, in release.
+python() {
+  need "python3 with venv" "python3 python3-venv" python3 -c "import ensurepip, venv" || return
+  local env=$PWD/target/python packages=crates/python/tests/requirements.txt
+  [[ -x $env/bin/python ]] || python3 -m venv "$env" || return
+  if ! "$env/bin/pip" install --quiet --disable-pip-version-check -r "$packages"; then
+    reason="the packages in $packages could not be had from PyPI"
+    return $cannot
+  fi
+  PATH=$env/bin:$PATH MATURIN_PEP517_ARGS=--locked "$env/bin/pip" install --quiet --no-deps \
+    --disable-pip-version-check --force-reinstall --no-build-isolation ./crates/python &&
+    "$env/bin/python" -m pytest -p no:cacheprovider -rs crates/python/tests
+}
+
+c_and_cpp() {
+  need_command gcc gcc && need_command g++ g++ && need_command clang "clang libclang-rt-dev" &&
+    need_command pkg-config pkg-config && need_command cmake cmake || return
+  crates/capi/tests/run.sh
+}
+
+# A real browser looks at the viewer; its packages come from the lock file. Node also builds the
+# page again and compares.
+browser() {
+  need_command node nodejs && need_command npm npm && need_command chromium chromium &&
+    need "a software OpenGL driver" "libegl1 libgl1-mesa-dri mesa-vulkan-drivers" \
+      compgen -G "/usr/lib/*/dri/swrast_dri.so" || return
+  (cd crates/viewer/web && npm ci --no-audit --no-fund --silent) || {
+    reason="'npm ci' in crates/viewer/web failed"
+    return $cannot
+  }
+  cargo build --locked --quiet --workspace --bin jostle &&
+    (cd crates/viewer/web && npm test --silent)
+}
+
 documentation() { RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet; }
 # Packs the crates for users; `cargo package` without --no-verify compiles each package as well.
 packages() {
   cargo package --locked --offline --no-verify --allow-dirty --quiet \
-    -p jostle -p jostle-scenes -p jostle-gpu -p jostle-mpi -p jostle-cli
+    -p jostle -p jostle-scenes -p jostle-gpu -p jostle-mpi -p jostle-viewer -p jostle-cli
 }
 demo() { cargo run --locked --release --quiet; }
 
@@ -191,9 +226,12 @@ step "software Vulkan" vulkan
 step "tests" tests
 step "tests without threads" cargo test --locked -p jostle --no-default-features --lib
 step "tests with portable SIMD" portable_simd
+step "viewer in a browser" browser
 step "packages" packages
 step "tests over MPI" mpi
 step "soak" soak
+step "Python" python
+step "C and C++" c_and_cpp
 step "the main job" demo
 
 wait "$lane"
