@@ -129,7 +129,7 @@ portable_simd() {
 }
 
 soak() {
-  cargo build --locked --quiet --workspace --bin soak && target/debug/soak --seconds 20 --seed 1
+  cargo build --locked --quiet --workspace --bin soak && target/debug/soak --histories 1200 --seed 1
 }
 
 # Mesa's software Vulkan, on which the GPU's tests run.

@@ -151,11 +151,13 @@ fn check_answers(a: &Placed<'_>, b: &Placed<'_>) -> Result<(), String> {
     }
     // The plane along the normal shows that the distance is not less and the depth not more.
     if !compound(a) && !compound(b) {
+        // From each shape's own place: coordinates of the world would round off tiny shapes.
         let reach = |placed: &Placed<'_>, direction: DVec3| {
             let local = placed.pose.inverse_apply_vector(direction);
-            placed.pose.apply(placed.shape.support(local)).dot(direction)
+            placed.pose.apply_vector(placed.shape.support(local)).dot(direction)
         };
-        let apart = -reach(b, -normal) - reach(a, normal);
+        let between = (b.pose.translation() - a.pose.translation()).dot(normal);
+        let apart = between - reach(b, -normal) - reach(a, normal);
         if apart < contact.signed_distance() - contact.bound - 1e-6 * size {
             return fail("the plane along the normal shows another distance");
         }

@@ -1,9 +1,11 @@
 //! `soak`: random histories against every algorithm, random pairs of shapes and random worlds, for
-//! a given time. What a fuzzer does, without its feedback and without its toolchain; the same seed
-//! gives the same cases.
+//! a given time or a given number of them. What a fuzzer does, without its feedback and without its
+//! toolchain; the same seed gives the same cases, so a number of them is the same test on every
+//! machine.
 //!
 //! ```text
 //! cargo run --release -p jostle-testkit --bin soak -- --seconds 60 --seed 7
+//! cargo run --release -p jostle-testkit --bin soak -- --histories 1000
 //! ```
 
 #![forbid(unsafe_code)]
@@ -42,16 +44,15 @@ fn check_bodies(rng: &mut Rng) -> Result<(), String> {
 }
 
 fn main() -> ExitCode {
-    let (seconds, seed) = match arguments() {
+    let Arguments { end, most, seed } = match arguments() {
         Ok(given) => given,
         Err(message) => {
-            eprintln!("soak: {message}; usage: soak [--seconds N] [--seed N]");
+            eprintln!("soak: {message}; usage: soak [--seconds N | --histories N] [--seed N]");
             return ExitCode::from(2);
         }
     };
-    let end = Instant::now() + Duration::from_secs(seconds);
     let (mut histories, mut operations, mut hits) = (0u64, 0usize, (0, 0));
-    while Instant::now() < end {
+    while histories < most && end.is_none_or(|end| Instant::now() < end) {
         let ops = history(&mut Rng::new(seed.wrapping_add(histories << 32)));
         for &algorithm in Algorithm::ALL {
             let build = |workers: &Workers| algorithm.build(workers);
@@ -78,17 +79,27 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn arguments() -> Result<(u64, u64), String> {
-    let (mut seconds, mut seed) = (10, 1);
+/// How long, how much, and from which seed.
+struct Arguments {
+    end: Option<Instant>,
+    most: u64,
+    seed: u64,
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let (mut seconds, mut most, mut seed) = (None, None, 1);
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or(format!("{name} needs a number"))?;
         let value = value.parse().map_err(|_| format!("{value} is not a number"))?;
         match name.as_str() {
-            "--seconds" => seconds = value,
+            "--seconds" => seconds = Some(value),
+            "--histories" => most = Some(value),
             "--seed" => seed = value,
             _ => return Err(format!("unknown option {name}")),
         }
     }
-    Ok((seconds, seed))
+    let seconds = if most.is_none() { seconds.or(Some(10)) } else { seconds };
+    let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    Ok(Arguments { end, most: most.unwrap_or(u64::MAX), seed })
 }
