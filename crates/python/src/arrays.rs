@@ -304,10 +304,20 @@ pub(crate) fn points(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<[f32
 
 /// One float32 for each of `count` things, or one for all.
 pub(crate) fn per_item(object: &Bound<'_, PyAny>, name: &str, count: usize) -> PyResult<Vec<f32>> {
+    let values = per_item_f64(object, name, count)?;
+    Ok(values.into_iter().map(|value| value as f32).collect())
+}
+
+/// As [`per_item`], in double precision.
+pub(crate) fn per_item_f64(
+    object: &Bound<'_, PyAny>,
+    name: &str,
+    count: usize,
+) -> PyResult<Vec<f64>> {
     let (values, shape) = floats(object, name)?;
     match shape.as_slice() {
-        [] => Ok(vec![values[0] as f32; count]),
-        [length] if *length == count => Ok(values.iter().map(|&value| value as f32).collect()),
+        [] => Ok(vec![values[0]; count]),
+        [length] if *length == count => Ok(values),
         [length] => Err(wrong_length(name, *length, "queries", count)),
         shape => Err(wrong_value(format!(
             "{name}: shape {} is no list of numbers; give one, or one for each query",
@@ -369,6 +379,24 @@ pub(crate) fn integers(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u6
         }
         _ => Err(wrong_type(format!("{name}: dtype {} is no integer type", array.dtype()))),
     }
+}
+
+/// Triangles: an (m, 3) array of places in a list of vertices.
+pub(crate) fn indices(object: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
+    let array = array(object, "triangles")?;
+    if !matches!(array.shape(), [0] | [_, 3]) {
+        return Err(wrong_value(format!(
+            "triangles: shape {} is no list of triangles; give (m, 3)",
+            Shape(array.shape())
+        )));
+    }
+    let flat = integers(array.call_method0("ravel")?.as_any(), "triangles")?;
+    let narrow = |(place, &index): (usize, &u64)| {
+        u32::try_from(index)
+            .map_err(|_| wrong_value(format!("triangles: row {} names vertex {index}", place / 3)))
+    };
+    let flat = flat.iter().enumerate().map(narrow).collect::<PyResult<Vec<u32>>>()?;
+    Ok(flat.as_chunks::<3>().0.to_vec())
 }
 
 /// Ids of boxes or bodies: the slot in the lower 32 bits, the generation in the upper ones.

@@ -76,7 +76,7 @@ pub(crate) fn engine(py: Python<'_>, error: &Error) -> PyErr {
         Error::Box(BoxError::Unknown(_) | BoxError::Stale(_)) => "IdError",
         Error::Box(_) => "BoxError",
         Error::TooManyPairs { .. } => "PairLimitError",
-        Error::Shape(_) | Error::Body { .. } => "ShapeError",
+        Error::Shape(_) | Error::Mesh(_) | Error::Body { .. } => "ShapeError",
         Error::Pose(_) => "PoseError",
         Error::Snapshot(_) => "SnapshotError",
         _ => "Error",

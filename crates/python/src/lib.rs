@@ -10,6 +10,7 @@
 //! | `one_shot.rs` | `overlaps`, `overlaps_between` |
 //! | `detector.rs`, `filter.rs`, `queries.rs` | boxes that move |
 //! | `shape.rs`, `narrow.rs`, `world.rs` | shapes, questions about pairs of them, bodies that move |
+//! | `mesh.rs` | triangle meshes |
 //! | `shared.rs` | an engine behind a lock, which can be closed |
 //! | `results.rs`, `errors.rs` | answers and exceptions, whose classes are Python's |
 //! | `command.rs` | `python -m jostle` |
@@ -29,6 +30,7 @@ mod command;
 mod detector;
 mod errors;
 mod filter;
+mod mesh;
 mod narrow;
 mod one_shot;
 mod poses;
@@ -52,6 +54,8 @@ mod _native {
     use super::detector::{Detector, restore_detector};
     #[pymodule_export]
     use super::filter::Filter;
+    #[pymodule_export]
+    use super::mesh::Mesh;
     #[pymodule_export]
     use super::narrow::{contact, distance, intersects, manifold, time_of_impact};
     #[pymodule_export]

@@ -75,7 +75,7 @@ impl Pairs {
 }
 
 /// The length of all lists; what has length 1 fits every other.
-fn common_length(lengths: &[(&str, usize, bool)]) -> PyResult<usize> {
+pub(crate) fn common_length(lengths: &[(&str, usize, bool)]) -> PyResult<usize> {
     let Some(&(name, count, _)) = lengths.iter().find(|&&(_, length, _)| length != 1) else {
         return Ok(1);
     };

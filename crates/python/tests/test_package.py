@@ -29,7 +29,8 @@ def test_every_docstring_runs() -> None:
 
 
 def test_every_method_has_a_docstring() -> None:
-    for kind in (jostle.Detector, jostle.World, jostle.Queries, jostle.Shape, jostle.Filter):
+    boxes, shapes = (jostle.Detector, jostle.Queries, jostle.Filter), (jostle.Shape, jostle.Mesh)
+    for kind in (*boxes, *shapes, jostle.World):
         for name, member in inspect.getmembers(kind):
             if not name.startswith("_"):
                 assert inspect.getdoc(member), f"{kind.__name__}.{name}"

@@ -8,7 +8,7 @@ Boxes that do not move take one call:
 array([[0, 1]], dtype=uint32)
 
 ``Detector`` follows boxes that move, ``World`` shapes that move; ``distance``, ``contact`` and
-their like answer questions about pairs of shapes. ``python -m jostle`` is the command.
+their like answer questions about pairs of shapes, ``Mesh`` about triangle meshes. ``python -m jostle`` is the command.
 """
 
 from ._errors import (
@@ -26,6 +26,7 @@ from ._native import (
     ALGORITHMS,
     Detector,
     Filter,
+    Mesh,
     Queries,
     Shape,
     World,
@@ -38,12 +39,28 @@ from ._native import (
     overlaps_between,
     time_of_impact,
 )
-from ._results import CONTACT, IMPACT, NO_ID, POINT, TOUCH, Events, Found, Stats, Step
+from ._results import (
+    CONTACT,
+    IMPACT,
+    MESH_CLOSEST,
+    MESH_HIT,
+    MESH_POINT,
+    NO_ID,
+    POINT,
+    TOUCH,
+    Events,
+    Found,
+    Stats,
+    Step,
+)
 
 __all__ = [
     "ALGORITHMS",
     "CONTACT",
     "IMPACT",
+    "MESH_CLOSEST",
+    "MESH_HIT",
+    "MESH_POINT",
     "NO_ID",
     "POINT",
     "TOUCH",
@@ -56,6 +73,7 @@ __all__ = [
     "Filter",
     "Found",
     "IdError",
+    "Mesh",
     "PairLimitError",
     "PoseError",
     "Queries",

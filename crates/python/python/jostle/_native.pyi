@@ -23,6 +23,7 @@ __all__ = [
     "ALGORITHMS",
     "Detector",
     "Filter",
+    "Mesh",
     "Queries",
     "Shape",
     "World",
@@ -74,6 +75,66 @@ class Filter:
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
+
+@final
+class Mesh:
+    def __new__(
+        cls,
+        vertices: _ArrayLike,
+        triangles: _ArrayLike,
+        *,
+        solid: bool = False,
+        threads: int = 1,
+    ) -> Mesh: ...
+    @property
+    def vertices(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def triangles(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def solid(self) -> bool: ...
+    @property
+    def bounds(self) -> npt.NDArray[np.float64]: ...
+    def report(self) -> dict[str, Any]: ...
+    def set_vertices(self, vertices: _ArrayLike, *, threads: int = 1) -> bool: ...
+    def rays(
+        self,
+        origins: _ArrayLike,
+        directions: _ArrayLike,
+        limit: _ArrayLike | None = None,
+        *,
+        threads: int = 1,
+    ) -> npt.NDArray[np.void]: ...
+    def project(self, points: _ArrayLike, *, threads: int = 1) -> npt.NDArray[np.void]: ...
+    def contains(self, points: _ArrayLike, *, threads: int = 1) -> npt.NDArray[np.bool_]: ...
+    def winding_numbers(
+        self, points: _ArrayLike, *, threads: int = 1
+    ) -> npt.NDArray[np.float64]: ...
+    def intersects(
+        self,
+        other: Mesh,
+        poses: _Poses = None,
+        other_poses: _Poses = None,
+        *,
+        threads: int = 1,
+    ) -> Any: ...
+    def closest(
+        self,
+        other: Mesh,
+        poses: _Poses = None,
+        other_poses: _Poses = None,
+        *,
+        threads: int = 1,
+    ) -> Any: ...
+    def triangle_pairs(
+        self,
+        other: Mesh,
+        pose: _Poses = None,
+        other_pose: _Poses = None,
+        *,
+        limit: int = 134217728,
+    ) -> npt.NDArray[np.uint32]: ...
+    def self_pairs(self, *, limit: int = 134217728) -> npt.NDArray[np.uint32]: ...
+    def __len__(self) -> int: ...
 
 @final
 class Queries:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._native import Filter
+from ._native import Filter, Mesh
 
 NO_ID = np.uint64(2**64 - 1)
 """The id of no box."""
@@ -45,6 +45,36 @@ IMPACT: np.dtype[np.void] = np.dtype(
     [("time", "f8"), ("status", "i8"), ("steps", "i8"), ("contact", CONTACT)]
 )
 """The first touch of two shapes that move."""
+
+
+MESH_HIT: np.dtype[np.void] = np.dtype(
+    [
+        ("time", "f8"),
+        ("point", "f8", (3,)),
+        ("normal", "f8", (3,)),
+        ("weights", "f8", (3,)),
+        ("triangle", "i8"),
+        ("front", "i8"),
+    ]
+)
+"""Where a ray hits a mesh; triangle -1 where it does not."""
+
+MESH_POINT: np.dtype[np.void] = np.dtype(
+    [("distance", "f8"), ("point", "f8", (3,)), ("weights", "f8", (3,)), ("triangle", "i8")]
+)
+"""The point of a mesh that is nearest to another."""
+
+MESH_CLOSEST: np.dtype[np.void] = np.dtype(
+    [
+        ("distance", "f8"),
+        ("bound", "f8"),
+        ("point_a", "f8", (3,)),
+        ("point_b", "f8", (3,)),
+        ("triangle_a", "i8"),
+        ("triangle_b", "i8"),
+    ]
+)
+"""The nearest points of two meshes, and how much too large the distance can be."""
 
 
 class Events(NamedTuple):
@@ -131,3 +161,10 @@ class Found:
 def make_filter(membership: int, mask: int, owner: int | None, still: bool) -> Filter:
     """A filter from what pickle kept of one."""
     return Filter(membership=membership, mask=mask, owner=owner, still=still)
+
+
+def make_mesh(
+    vertices: npt.NDArray[np.float64], triangles: npt.NDArray[np.uint32], solid: bool
+) -> Mesh:
+    """A mesh from what pickle kept of one."""
+    return Mesh(vertices, triangles, solid=solid)
