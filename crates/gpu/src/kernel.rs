@@ -44,13 +44,16 @@ kernels! {
     Bounds = "bounds.wgsl", ["survey.wgsl"], [Params, Write, Read];
     Moments = "moments.wgsl", ["survey.wgsl"], [Params, Write, Read];
     Plan = "plan.wgsl", ["survey.wgsl"], [Params, Write];
-    Levels = "levels.wgsl", ["grid.wgsl"], [Params, Write, Read, Write];
+    Levels = "levels.wgsl", ["grid.wgsl", "cells.wgsl"], [Params, Write, Read, Write];
     Choose = "choose.wgsl", [], [Write];
-    Count = "count.wgsl", ["grid.wgsl"], [Params, Write, Read, Write];
+    Clear = "clear.wgsl", [], [Params, Write, Write];
+    Count = "count.wgsl", ["grid.wgsl", "buckets.wgsl"], [Params, Write, Read, Read, Write];
     ScanReduce = "scan_reduce.wgsl", [], [Params, Write, Write];
     ScanSmall = "scan_small.wgsl", ["group_scan.wgsl"], [Params, Write];
     ScanApply = "scan_apply.wgsl", ["group_scan.wgsl"], [Params, Write, Write];
-    Fill = "fill.wgsl", ["grid.wgsl"], [Params, Write, Read, Write, Read, Read, Write, Write];
+    Fill = "fill.wgsl", ["grid.wgsl", "buckets.wgsl"],
+        [Params, Write, Read, Read, Write, Read, Write, Write];
+    Settle = "settle.wgsl", [], [Params, Write, Write, Write, Write];
     SortCount = "sort_count.wgsl", [], [Params, Write, Write];
     SortScatter = "sort_scatter.wgsl", ["sort_tile.wgsl"],
         [Params, Write, Write, Write, Write, Write];
@@ -59,9 +62,10 @@ kernels! {
         [Params, Write, Write, Write, Write, Write];
     Runs = "runs.wgsl", [], [Params, Write, Write];
     Candidates = "candidates.wgsl", ["grid.wgsl", "reach.wgsl"],
-        [Params, Write, Read, Write, Write, Write];
-    Sweep = "sweep.wgsl", ["grid.wgsl", "reach.wgsl"],
-        [Params, Write, Read, Read, Write, Write, Write, Read, Write];
+        [Params, Write, Read, Write, Write, Write, Read, Write];
+    Sweep = "sweep.wgsl", ["grid.wgsl", "cells.wgsl", "reach.wgsl"],
+        [Params, Write, Read, Read, Write, Write, Write, Write, Write];
+    SettlePairs = "settle_pairs.wgsl", [], [Params, Write, Write, Write];
     Diff = "diff.wgsl", [], [Params, Write, Write, Write, Write];
     NarrowThread = "narrow_thread.wgsl", ["gjk.wgsl"],
         [Params, Write, Read, Read, Read, Read, Read];

@@ -29,15 +29,15 @@
 //!                                moments      variance of the centres, mean extents
 //!                                plan         sweep axis; borders of the finest grid across it
 //!                                levels       cells of each box; entries and giants per level
-//!                                choose       the level that costs least
-//!                                count, scan  entries of each box        Σ = entries
-//!                                fill         (column, start) and box
-//!                                sort         12 passes of 4 bits
+//!                                choose       the level that costs least; buckets
+//!                                count, scan  entries of each bucket     Σ = entries
+//!                                fill         (column, start) and box, to its bucket
+//!                                settle       sorts each bucket          or: 12 passes of 4 bits
 //!                                runs         where each column begins
 //!                                candidates   what each entry must be tested against, scan
-//!                                sweep        count hits, scan           Σ = pairs
-//!                                sweep        write pairs
-//!                                sort         10 passes of 4 bits
+//!                                sweep        count hits of each box, scan   Σ = pairs
+//!                                sweep        write pairs, box by box
+//!                                settle       sorts those of each box    or: 10 passes of 4 bits
 //!                                diff         count events, scan         Σ = events
 //!  began, ended ◄───8 B each───  diff         write events
 //! ```
@@ -54,8 +54,17 @@
 //!
 //! It is one submission and one wait: counts stay on the device. Every kernel runs a number of
 //! workgroups that the host chose when the buffers were made; each takes a contiguous share of
-//! however many elements there turn out to be. So the number of dispatches, 88 with changed boxes,
-//! depends on nothing but the bits of a slot, and is the same up to a million boxes.
+//! however many elements there turn out to be. So the number of dispatches depends on nothing but
+//! how the lists are sorted: 29 with changed boxes, 93 in a crowd, up to a million boxes.
+//!
+//! **Sorted in buckets.** Columns are cut along the sweep axis into as many buckets as there are
+//! boxes, in order; a count, a prefix sum and one write bring each entry to its bucket, and a
+//! thread sorts each of them, two or three entries as a rule. Pairs go by the same way to a list
+//! for each box. This is the hybrid radix sort of Stehle and Jacobsen (*A Memory
+//! Bandwidth-Efficient Hybrid Radix Sort on GPUs*, 2017) with a geometric first digit. If a bucket
+//! has more than 32 entries, or a box more than 32 pairs, the list is sorted by all its digits
+//! instead, however crowded. Both are counted in every step, and choose for the next one; if a
+//! step finds that it chose wrongly, it is repeated from there.
 //!
 //! **Lossless.** Every list is counted exactly before it is written. If a list does not fit, the
 //! kernels behind it do nothing, the host makes room for what was counted, and the step is
@@ -78,16 +87,20 @@
 //!
 //! # What it costs
 //!
-//! On the device: 24 bytes a box and 17.5 beyond that (40 and 17.5 with filters), 28 an entry, 24 a
-//! pair (the list, the last step's, and one to sort through), all with an eighth to spare; 8 an
-//! event; 0.2 to 0.8 MB of tables. A box of an even scene has one to two entries.
+//! On the device: 24 bytes a box and 17.5 beyond that (21.5 in small sets; 16 more with filters),
+//! 28 an entry, 24 a pair (the list, the last step's, and one to sort through), all with an eighth
+//! to spare; 8 an event; 0.2 to 0.8 MB of tables. A box of an even scene has one to two entries.
 //!
-//! Moved in a step, by the accesses of the kernels: 120 bytes a box, 524 an entry (384 of them in
-//! the sort), 56 a candidate, 312 a pair. The least possible is 24 a box and 8 a pair.
-//! Up: 24 bytes a box, or 28 a changed one if at most an eighth changed. Down: 8 bytes an event and
-//! 512 of counts. [`stats`](jostle::BroadPhase::stats) counts dispatches, submissions, bytes up and
-//! down, bytes moved on the device (`device_bytes_per_box`), entries and giants. With
-//! [`GpuOptions::timestamps`] the device's own clock times the stages.
+//! Moved in a step, by the accesses of the kernels: 140 bytes a box, 116 an entry, 16 a candidate,
+//! 64 a candidate whose cells meet, 100 a pair. The least possible is 24 a box and 8 a pair. For
+//! 100 000 boxes of the scene `uniform` that is 388 bytes a box at density 0.05, where 26 would be
+//! the least, and 762 at 0.35, where it is 35: 78 and 152 µs at 500 GB/s, half of that at 1 TB/s,
+//! dispatches apart (`jostle bench --scene uniform --n 100000 --set density=0.35 --device gpu
+//! --algorithm grid-sweep --json`; `estimate_ms_at_500_gb_s` among its `stats`). Up: 24 bytes a
+//! box, or 28 a changed one if at most an eighth changed. Down: 8 bytes an event and 512 of counts.
+//! [`stats`](jostle::BroadPhase::stats) counts dispatches, submissions, bytes up and down, bytes
+//! read and written on the device, entries and giants. With [`GpuOptions::timestamps`] the device's
+//! own clock times the stages.
 //!
 //! # The narrow phase
 //!
@@ -119,7 +132,7 @@
 //! 3. Cells are as wide as the mean box and merged 2 × 2 while that is cheaper by exact counts of
 //!    entries and giants, instead of a number of cells from the number of boxes.
 //! 4. Giants, filters and events are not in the document.
-//! 5. The sort is the classical one of count, scan, scatter.
+//! 5. The sort goes to buckets first, and by digits only in crowds.
 //! 6. The narrow phase gives three answers and not two, and leaves contacts to the processor.
 //!
 //! # What was tried
@@ -127,10 +140,16 @@
 //! - The sweep by entries, a thread for some entries whatever their candidates
 //!   ([`GpuOptions::sweep_by_entry`]), instead of by candidates: one long box stalls its workgroup.
 //!   `jostle reproduce loi --device gpu` times both, and both digits.
-//! - Eight bits a pass instead of four ([`GpuOptions::digits`]): half the passes and half the
-//!   bytes, 332 an entry and not 524, but more work in workgroup memory. On llvmpipe, 150 000 keys
-//!   with values took 1.17 times as long (medians of six interleaved runs), so four bits stay the
-//!   default; a GPU, whose limit is bandwidth, may prefer eight.
+//! - Sorts by digits alone ([`GpuOptions::sort_by_digits`]): 484 bytes an entry and not 116, 92
+//!   dispatches and not 28, and on llvmpipe, at 4000 boxes, 2.5 times as long for the whole step
+//!   (`jostle reproduce loi --quick --device gpu`).
+//! - Of those, eight bits a pass instead of four ([`GpuOptions::digits`]): half the passes and half
+//!   the bytes, but more work in workgroup memory, and 1.1 times as long there. So four bits stay
+//!   the default; a GPU, whose limit is bandwidth, may prefer eight.
+//! - A sweep that reads the bounds of every candidate, 24 bytes at random, instead of its cells.
+//!   With nested loops, by entry and by candidate, in place of one, both sweeps took 124 and not 61
+//!   ms on llvmpipe at density 0.05 (`cargo run --release -p jostle-gpu --example stages -- 100000
+//!   0.05`): threads side by side wait for the longest entry of each turn.
 //! - A scan with decoupled look-back, one kernel instead of three, needs workgroups that wait for
 //!   others to make progress, which WebGPU does not promise. On a device that runs workgroups one
 //!   after the other, as a software one does, it may never end. It was not built. Scans move 12 of

@@ -4,7 +4,7 @@
 use crate::buffers::storage;
 use crate::device::{Gpu, GpuError};
 use crate::kernel::Kernel;
-use crate::program::{Builder, Length, Program, SortLists, Stage, digits};
+use crate::program::{Builder, Length, Program, SortLists, Stage, Sums, Way, digits};
 use crate::sweep::Digits;
 use crate::work;
 
@@ -45,7 +45,7 @@ impl Sizes {
             ("boxes", slots * 6),
             ("filters", if self.filtered { slots * 4 } else { 4 }),
             ("spans", slots * 2),
-            ("counts", slots),
+            ("counts", u64::from(self.counts())),
             ("changes", u64::from(self.changes) * CHANGE_WORDS),
             ("keys", entries * 2),
             ("other keys", entries * 2),
@@ -82,10 +82,21 @@ impl Sizes {
         self.slots.saturating_mul(2).clamp(64, work::MOST_RUNS)
     }
 
+    /// Elements of the table of counts: of buckets, which are no more than the slots or, with one
+    /// for each run, the runs and one for giants; and later of the pairs of each slot.
+    fn counts(&self) -> u32 {
+        self.slots.max(self.run_bound().saturating_add(1))
+    }
+
     /// Bits of a slot that pairs are sorted by: whole digits, and at least twenty, so that the
     /// number of dispatches is the same up to a million boxes.
     fn slot_bits(&self) -> u32 {
         (32 - self.slots.leading_zeros()).max(20).next_multiple_of(self.digits.bits() as u32)
+    }
+
+    /// Bytes of counts and tables, which do not grow with the boxes beyond some 200 000.
+    pub(crate) fn table_bytes(&self) -> u64 {
+        u64::from(work::length(self.groups(), self.run_bound())) * 4
     }
 
     /// Passes of the sort of entries and of that of pairs.
@@ -225,16 +236,23 @@ fn program(
     builder.run(Kernel::Levels, &[at(BOXES), at(SPANS)], &[]);
     builder.run_one(Kernel::Choose, &[], &[]);
 
+    // Buckets, giants apart; then the pairs of each slot.
+    let buckets = Length { count_at: work::BUCKETS, capacity: sizes.counts() };
     builder.stage(Stage::Count);
-    builder.run(Kernel::Count, &[at(SPANS), at(COUNTS)], &[]);
-    builder.scan(at(COUNTS), slots, work::ENTRIES);
+    builder.run(Kernel::Clear, &[at(COUNTS)], &[sizes.counts()]);
+    builder.run(Kernel::Count, &[at(SPANS), at(FILTERS), at(COUNTS)], &[]);
+    let sums = Sums { total_at: work::ENTRIES, longest_at: work::LONGEST, apart: 1 };
+    builder.scan(at(COUNTS), buckets, sums);
 
     builder.stage(Stage::Sort);
     builder.run(
         Kernel::Fill,
-        &[at(SPANS), at(COUNTS), at(BOXES), at(FILTERS), at(KEYS), at(VALUES)],
+        &[at(SPANS), at(FILTERS), at(COUNTS), at(BOXES), at(KEYS), at(VALUES)],
         &[sizes.entries],
     );
+    builder.way(Some(Way::Local));
+    builder.run(Kernel::Settle, &[at(COUNTS), at(KEYS), at(VALUES)], &[sizes.entries]);
+    builder.way(Some(Way::Radix));
     let lists = SortLists {
         keys: at(KEYS),
         other_keys: at(OTHER_KEYS),
@@ -245,25 +263,31 @@ fn program(
     let kind = sizes.digits;
     let all = digits(kind, 1, 32).chain(digits(kind, 0, ENTRY_BITS - 32));
     builder.sort(lists, entries, kind, all);
-    builder.run(Kernel::Runs, &[at(KEYS)], &[sizes.entries]);
+    builder.way(None);
+    builder.run(Kernel::Runs, &[at(COUNTS)], &[sizes.entries]);
 
+    // The other list of keys is free now: it takes what the sweep looks at first.
     builder.stage(Stage::Candidates);
-    builder.run(
-        Kernel::Candidates,
-        &[at(BOXES), at(KEYS), at(VALUES), at(FIRSTS)],
-        &[sizes.entries],
-    );
-    builder.scan(at(FIRSTS), entries, work::CANDIDATES);
+    let found = [at(BOXES), at(KEYS), at(VALUES), at(FIRSTS), at(SPANS), at(OTHER_KEYS)];
+    builder.run(Kernel::Candidates, &found, &[sizes.entries]);
+    let sums = Sums { total_at: work::CANDIDATES, longest_at: work::IGNORED, apart: 0 };
+    builder.scan(at(FIRSTS), entries, sums);
 
-    let swept = [at(BOXES), at(FILTERS), at(KEYS), at(VALUES), at(FIRSTS), at(SPANS), now];
+    let swept = [at(BOXES), at(FILTERS), at(KEYS), at(OTHER_KEYS), at(FIRSTS), at(COUNTS), now];
     builder.stage(Stage::SweepCount);
+    builder.run(Kernel::Clear, &[at(COUNTS)], &[sizes.slots]);
     builder.run(Kernel::Sweep, &swept, &[sizes.entries, 0, sizes.pairs]);
-    builder.scan_small(work::hits_at(), threads, work::PAIRS, work::NONE);
+    builder.scan_small(work::PARTIALS, groups, work::SEEN, work::NONE);
+    let sums = Sums { total_at: work::PAIRS, longest_at: work::LONGEST_LIST, apart: 0 };
+    builder.scan(at(COUNTS), slots, sums);
     builder.stage(Stage::SweepWrite);
     builder.run(Kernel::Sweep, &swept, &[sizes.entries, 1, sizes.pairs]);
 
     if sizes.events > 0 {
         builder.stage(Stage::PairSort);
+        builder.way(Some(Way::Local));
+        builder.run(Kernel::SettlePairs, &[at(COUNTS), now], &[sizes.pairs]);
+        builder.way(Some(Way::Radix));
         let lists = SortLists {
             keys: now,
             other_keys: at(BETWEEN),
@@ -274,9 +298,10 @@ fn program(
         let bits = sizes.slot_bits();
         let all = digits(kind, 1, bits).chain(digits(kind, 0, bits));
         builder.sort(lists, pairs, kind, all);
+        builder.way(None);
         builder.stage(Stage::DiffCount);
         builder.run(Kernel::Diff, &[now, before, events], &[sizes.pairs, 0, sizes.events]);
-        builder.scan_small(work::hits_at(), 2 * threads, work::EVENTS, work::BEGAN);
+        builder.scan_small(work::HITS, 2 * threads, work::EVENTS, work::BEGAN);
         builder.stage(Stage::DiffWrite);
         builder.run(Kernel::Diff, &[now, before, events], &[sizes.pairs, 1, sizes.events]);
     }

@@ -65,9 +65,36 @@ impl Stage {
     }
 }
 
+/// How a list is sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Elements stand in buckets, in order; a thread sorts each. Only if all are short.
+    #[default]
+    Local,
+    /// By every digit, however many elements have it in common.
+    Radix,
+}
+
+/// How the entries and the pairs are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ways {
+    /// By run and start.
+    pub entries: Way,
+    /// By both slots.
+    pub pairs: Way,
+}
+
+impl Ways {
+    fn of(self, stage: Stage) -> Way {
+        if stage == Stage::PairSort { self.pairs } else { self.entries }
+    }
+}
+
 #[derive(Debug)]
 struct Command {
     stage: Stage,
+    /// The way it belongs to; none: to both.
+    way: Option<Way>,
     kernel: Kernel,
     bind: wgpu::BindGroup,
     /// Where its parameters are in the table.
@@ -91,14 +118,18 @@ impl Program {
         kernels: &Kernels,
         encoder: &mut wgpu::CommandEncoder,
         stages: (Stage, Stage),
+        ways: Ways,
         timestamps: Option<wgpu::ComputePassTimestampWrites<'_>>,
     ) -> u64 {
         let descriptor =
             wgpu::ComputePassDescriptor { label: Some("jostle"), timestamp_writes: timestamps };
         let mut pass = encoder.begin_compute_pass(&descriptor);
-        let wanted = self.range(stages);
-        let count = wanted.len() as u64;
-        for command in &self.commands[wanted] {
+        let mut count = 0;
+        for command in &self.commands[self.range(stages)] {
+            if command.way.is_some_and(|way| way != ways.of(command.stage)) {
+                continue;
+            }
+            count += 1;
             pass.set_pipeline(kernels.pipeline(command.kernel));
             if Kernels::has_params(command.kernel) {
                 pass.set_bind_group(0, &command.bind, &[command.params]);
@@ -142,12 +173,24 @@ pub(crate) struct Length {
     pub capacity: u32,
 }
 
+/// Where the results of a prefix sum go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums {
+    /// The word for the total.
+    pub total_at: u32,
+    /// The word for the largest element.
+    pub longest_at: u32,
+    /// The last elements that do not count for it.
+    pub apart: u32,
+}
+
 /// Makes a [`Program`].
 pub(crate) struct Builder<'a> {
     gpu: &'a Gpu,
     work: &'a wgpu::Buffer,
     groups: u32,
     stage: Stage,
+    way: Option<Way>,
     params: wgpu::Buffer,
     table: Vec<u32>,
     commands: Vec<Command>,
@@ -163,13 +206,19 @@ impl<'a> Builder<'a> {
             mapped_at_creation: false,
         });
         let (table, commands) = (Vec::new(), Vec::new());
-        Builder { gpu, work, groups, stage: Stage::Upload, params, table, commands }
+        Builder { gpu, work, groups, stage: Stage::Upload, way: None, params, table, commands }
     }
 
     /// What follows belongs to this stage; stages come in order.
     pub(crate) fn stage(&mut self, stage: Stage) -> &mut Self {
         debug_assert!(stage >= self.stage, "stages come in order");
         self.stage = stage;
+        self
+    }
+
+    /// What follows belongs to this way alone; none: to both.
+    pub(crate) fn way(&mut self, way: Option<Way>) -> &mut Self {
+        self.way = way;
         self
     }
 
@@ -187,7 +236,8 @@ impl<'a> Builder<'a> {
         assert!(offset < MOST_COMMANDS * PARAMS_STRIDE, "the table of parameters is too short");
         self.table.resize(offset as usize / 4, 0);
         self.table.extend_from_slice(params);
-        self.commands.push(Command { stage: self.stage, kernel, bind, params: offset, groups });
+        let (stage, way) = (self.stage, self.way);
+        self.commands.push(Command { stage, way, kernel, bind, params: offset, groups });
     }
 
     /// A kernel over shares of elements; its first parameter is the number of workgroups.
@@ -215,12 +265,20 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// The exclusive prefix sum of `data`, in place; the total goes to a word of `work`.
-    pub(crate) fn scan(&mut self, data: &wgpu::Buffer, length: Length, total_at: u32) -> &mut Self {
-        let params = [length.count_at, length.capacity, work::PARTIALS, self.groups];
+    /// The exclusive prefix sum of `data`, in place; the total and the largest element go to words
+    /// of `work`.
+    pub(crate) fn scan(&mut self, data: &wgpu::Buffer, length: Length, to: Sums) -> &mut Self {
+        let params = [
+            length.count_at,
+            length.capacity,
+            work::PARTIALS,
+            self.groups,
+            to.longest_at,
+            to.apart,
+        ];
         let bind = self.bind(Kernel::ScanReduce, &[data]);
         self.push(Kernel::ScanReduce, bind, self.groups, &params);
-        self.scan_small(work::PARTIALS, self.groups, total_at, work::NONE);
+        self.scan_small(work::PARTIALS, self.groups, to.total_at, work::NONE);
         let bind = self.bind(Kernel::ScanApply, &[data]);
         self.push(Kernel::ScanApply, bind, self.groups, &params);
         self
@@ -249,7 +307,7 @@ impl<'a> Builder<'a> {
         // The larger table has the place of the sweep's hits, which are not there yet or no more.
         let (count_kernel, scatter_kernel, table) = match kind {
             Digits::Four => (Kernel::SortCount, Kernel::SortScatter, work::DIGITS),
-            Digits::Eight => (Kernel::SortCount8, Kernel::SortScatter8, work::hits_at()),
+            Digits::Eight => (Kernel::SortCount8, Kernel::SortScatter8, work::HITS),
         };
         let forth = (lists.keys, lists.values, lists.other_keys, lists.other_values);
         let back = (lists.other_keys, lists.other_values, lists.keys, lists.values);

@@ -19,6 +19,9 @@ pub(crate) const MOST_CANDIDATES: u32 = 0x7fff_ffff;
 /// Levels of the grid, each half as fine as the one before.
 pub(crate) const LEVELS: u32 = 11;
 
+/// The longest bucket, and the longest list of pairs of one box, that one thread sorts.
+pub(crate) const LONGEST_LOCAL: u32 = 32;
+
 /// A word that no kernel reads: totals nobody needs go there.
 pub(crate) const IGNORED: u32 = 55;
 
@@ -55,7 +58,7 @@ words! {
     CANDIDATE_FIRST = 8;
     CANDIDATE_END = 9;
     CHANGED = 10;
-    HITS_AT = 11;
+    LOCAL = 11;
     RUNS_AT = 12;
     RUN_BOUND = 13;
     LEVEL_WANTED = 14;
@@ -73,31 +76,31 @@ words! {
     RUNS = 46;
     GIANTS = 47;
     REACH = 48;
+    FINE = 49;
     ENTRIES = 50;
     CANDIDATES = 51;
     PAIRS = 52;
     BEGAN = 53;
     EVENTS = 54;
+    SLICE_SHIFT = 56;
+    BUCKETS = 57;
+    LONGEST = 58;
+    LONGEST_LIST = 59;
+    SEEN = 60;
     LEVEL_ENTRIES = 64;
     LEVEL_GIANTS = LEVEL_ENTRIES + LEVELS;
+    GUESS = LEVEL_GIANTS + LEVELS;
 
     BORDERS = HEADER;
-    MOMENTS = BORDERS + 2048;
+    MOMENTS = BORDERS + 3072;
     PARTIALS = MOMENTS + MOST_GROUPS * 10;
     DIGITS = PARTIALS + MOST_GROUPS;
+    HITS = DIGITS + 16 * MOST_GROUPS;
 }
 
-/// Where the parts begin whose size depends on the number of workgroups.
-const TAIL: u32 = DIGITS + 16 * MOST_GROUPS;
-
-/// Where the hits of the threads begin: one word for each thread, twice.
-pub(crate) fn hits_at() -> u32 {
-    TAIL
-}
-
-/// Where the table of runs begins.
+/// Where the table of runs begins. Before it, from `HITS` on, are two words for each thread.
 pub(crate) fn runs_at(groups: u32) -> u32 {
-    TAIL + 2 * groups * THREADS
+    HITS + 2 * groups * THREADS
 }
 
 /// Length of the whole buffer in words.
@@ -111,7 +114,9 @@ pub(crate) fn preamble() -> String {
     for (name, value) in NAMES {
         writeln!(text, "const {name}: u32 = {value}u;").expect("strings take everything");
     }
-    writeln!(text, "const MOST_CANDIDATES: u32 = {MOST_CANDIDATES}u;")
-        .expect("strings take everything");
+    let others = [("MOST_CANDIDATES", MOST_CANDIDATES), ("LONGEST_LOCAL", LONGEST_LOCAL)];
+    for (name, value) in others {
+        writeln!(text, "const {name}: u32 = {value}u;").expect("strings take everything");
+    }
     text
 }

@@ -22,8 +22,8 @@ pub struct Experiment {
     pub level: Option<u8>,
     /// Shares the sweep out by entries.
     pub sweep_by_entry: bool,
-    /// Sorts by eight bits a pass and not by four.
-    pub eight_bits: bool,
+    /// Sorts by every digit, of this many bits (four or eight), and not bucket by bucket.
+    pub digit_bits: Option<u8>,
 }
 
 /// The processor, or an open device.
@@ -95,13 +95,16 @@ impl Device {
     pub fn experiment(&self, experiment: Experiment) -> Option<Box<dyn BroadPhase>> {
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &self.gpu {
-            let Experiment { timestamps, level, sweep_by_entry, eight_bits } = experiment;
-            let eight = jostle_gpu::Digits::Eight;
-            let digits = if eight_bits { eight } else { jostle_gpu::Digits::Four };
+            let Experiment { timestamps, level, sweep_by_entry, digit_bits } = experiment;
+            let digits = match digit_bits {
+                Some(8) => jostle_gpu::Digits::Eight,
+                _ => jostle_gpu::Digits::Four,
+            };
             let options = jostle_gpu::GpuOptions {
                 timestamps,
                 level,
                 sweep_by_entry,
+                sort_by_digits: digit_bits.is_some(),
                 digits,
                 ..jostle_gpu::GpuOptions::default()
             };

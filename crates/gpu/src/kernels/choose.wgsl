@@ -1,6 +1,7 @@
 // Chooses the level at which entries, tests and giants together cost least, in units of one test:
-// sorting and finding an entry moves about as many bytes as twelve tests. The host may ask for a
-// level of its own.
+// sorting and finding an entry moves about as many bytes as eight tests. The host may ask for a
+// level of its own. Then cuts the columns along the sweep axis into buckets, no more than there are
+// slots, in which entries are sorted.
 
 @group(0) @binding(0) var<storage, read_write> work: array<u32>;
 
@@ -16,7 +17,7 @@ fn main() {
         let entries = f32(work[LEVEL_ENTRIES + level]);
         let giants = f32(work[LEVEL_GIANTS + level]);
         let tests = entries * entries / f32(columns.x * columns.y) * reach;
-        let cost = 12.0 * entries + tests + giants * live;
+        let cost = 8.0 * entries + tests + giants * live;
         if level == 0u || cost < least {
             best = level;
             least = cost;
@@ -30,5 +31,12 @@ fn main() {
     work[COLUMNS_IN_ROW] = columns.x;
     work[COLUMNS] = columns.x * columns.y;
     work[RUNS] = columns.x * columns.y * work[GROUPS];
+    var shift = 0u;
+    while shift < 10u && work[RUNS] << (10u - shift) > work[SLOTS] {
+        shift += 1u;
+    }
+    work[SLICE_SHIFT] = shift;
+    // The last bucket is that of the giants.
+    work[BUCKETS] = (work[RUNS] << (10u - shift)) + 1u;
     work[GIANTS] = work[LEVEL_GIANTS + best];
 }

@@ -21,7 +21,7 @@ fn less(one: vec2<u32>, other: vec2<u32>) -> bool {
 @compute @workgroup_size(256)
 fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let threads = params.groups * 256u;
-    let hits_at = work[HITS_AT] + id.x;
+    let hits_at = HITS + id.x;
     let new_count = work[PAIRS];
     let old_count = work[OLD_PAIRS];
     if new_count > params.room || (params.write == 1u && work[EVENTS] > params.event_room) {

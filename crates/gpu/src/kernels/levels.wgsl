@@ -1,4 +1,5 @@
-// Finds the cells of each box, and for every level how many entries and giants there would be.
+// Finds the cells and the slice of each box, and for every level how many entries and giants there
+// would be.
 
 struct Params { groups: u32 }
 
@@ -9,19 +10,8 @@ struct Params { groups: u32 }
 
 var<workgroup> found: array<atomic<u32>, 22>;
 
-// The last border that is not above the bound; the first one is above nothing.
-fn cell_of(side: u32, cells: u32, bound: u32) -> u32 {
-    var low = 0u;
-    var high = cells;
-    while high - low > 1u {
-        let middle = (low + high) >> 1u;
-        if atomicLoad(&work[BORDERS + side * 1024u + middle]) <= bound {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+fn word(at: u32) -> u32 {
+    return atomicLoad(&work[at]);
 }
 
 @compute @workgroup_size(256)
@@ -32,7 +22,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
     let mine = share(atomicLoad(&work[SLOTS]), group.x, params.groups);
     let axis = atomicLoad(&work[AXIS]);
-    let cells = vec2<u32>(atomicLoad(&work[CELLS]), atomicLoad(&work[CELLS + 1u]));
+    let fine = atomicLoad(&work[FINE]);
+    let cells = vec2<u32>(atomicLoad(&work[CELLS]), atomicLoad(&work[CELLS + 1u])) << vec2(fine);
     var entries: array<u32, 11>;
     var giants: array<u32, 11>;
     for (var i = mine.x + thread; i < mine.y; i += 256u) {
@@ -43,13 +34,14 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         var span: vec2<u32>;
         for (var side = 0u; side < 2u; side += 1u) {
             let at = i * 6u + (axis + 1u + side) % 3u;
-            let first = cell_of(side, cells[side], ordered(boxes[at]));
-            let last = cell_of(side, cells[side], ordered(boxes[at + 3u]));
-            span[side] = first | (last << 16u);
+            let first = cell_of(side, cells[side], boxes[at]);
+            let last = cell_of(side, cells[side], boxes[at + 3u]);
+            span[side] = first | (last << 10u);
         }
+        span.x |= cell_of(2u, 1024u, boxes[i * 6u + axis]) << 20u;
         spans[i] = span;
         for (var level = 0u; level < 11u; level += 1u) {
-            let size = size_of(columns_of(span, level));
+            let size = size_of(columns_of(span, level + fine));
             let giant = size > GIANT;
             entries[level] += select(size, 1u, giant);
             giants[level] += select(0u, 1u, giant);

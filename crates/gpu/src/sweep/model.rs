@@ -11,16 +11,16 @@ use crate::device::Gpu;
 fn speed(kind: &str) -> (f64, f64) {
     match kind {
         "discrete" => (500.0, 12.0),
-        "software" => (0.5, 2.0),
+        "software" => (0.35, 2.0),
         _ => (50.0, 10.0),
     }
 }
 
-/// Nanoseconds of a step without boxes: some ninety dispatches and a wait.
-const FIXED: f64 = 450_000.0;
+/// Nanoseconds of a step without boxes: some thirty dispatches and a wait.
+const FIXED: f64 = 200_000.0;
 
 /// Bytes that a step moves on the device for each box of an even scene.
-const BYTES_PER_BOX: f64 = 1100.0;
+const BYTES_PER_BOX: f64 = 600.0;
 
 impl GpuSweep {
     /// This broad phase as a candidate of [`Auto`](jostle::broad::auto::Auto), with a model of its

@@ -34,6 +34,9 @@ pub struct GpuOptions {
     /// Shares the sweep out by entries and not by candidates: an experiment, which one long box
     /// can stall.
     pub sweep_by_entry: bool,
-    /// Bits that a pass of the sorts takes.
+    /// Sorts entries and pairs by every digit, as is done if many are crowded together, and never
+    /// bucket by bucket: an experiment.
+    pub sort_by_digits: bool,
+    /// Bits that a pass of a sort by digits takes.
     pub digits: Digits,
 }

@@ -14,10 +14,12 @@
 
 use jostle::{Boxes, Error, PairBuffer, Report};
 
-use super::{Copies, GpuSweep, Header, Request};
+use super::record::Request;
+use super::upload::Copies;
+use super::{GpuSweep, Header};
 use crate::device::GpuError;
 use crate::memory::Sizes;
-use crate::program::Stage;
+use crate::program::{Stage, Way};
 use crate::work;
 
 /// The fewest entries and pairs with which ranges make sense.
@@ -70,6 +72,8 @@ impl GpuSweep {
             debug_assert!(keeps, "the boxes stay");
             self.first_plan(boxes, &Copies::default())?;
         }
+        // The counts of one range tell nothing of the next.
+        self.ways.entries = Way::Radix;
         let mut total = Header::default();
         let columns = self.last.get(work::COLUMNS);
         let mut request = self.request(boxes, 0);

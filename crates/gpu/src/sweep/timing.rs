@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::buffers::Readback;
 use crate::device::{Gpu, GpuError};
 use crate::kernel::Kernels;
-use crate::program::{Program, Stage};
+use crate::program::{Program, Stage, Ways};
 
 const COUNT: usize = Stage::ALL.len();
 
@@ -54,6 +54,7 @@ impl Timing {
         kernels: &Kernels,
         encoder: &mut wgpu::CommandEncoder,
         (first, last): (Stage, Stage),
+        ways: Ways,
     ) -> u64 {
         self.recorded.clear();
         let mut dispatches = 0;
@@ -64,7 +65,7 @@ impl Timing {
                 beginning_of_pass_write_index: Some(at),
                 end_of_pass_write_index: Some(at + 1),
             };
-            dispatches += program.record(kernels, encoder, (stage, stage), Some(writes));
+            dispatches += program.record(kernels, encoder, (stage, stage), ways, Some(writes));
             encoder.resolve_query_set(&self.queries, at..at + 2, &self.resolved, 0);
             let to = u64::from(at) * 8;
             encoder.copy_buffer_to_buffer(&self.resolved, 0, self.readback.buffer(), to, 16);
