@@ -5,12 +5,12 @@
 //!
 //! All numbers are little-endian. A *varint* has seven bits a byte, lowest first, the top bit set
 //! on all but the last. *Text* is a varint length and UTF-8. *Bounds* are six f32: min x y z, max
-//! x y z. A *filter* is a byte, 0 for `ALL` and 1 for `STILL`, or 2 followed by u32 membership, u32
-//! mask, u32 owner and a byte that is 1 for still. *Slots* are a varint count, and for each slot
-//! the difference to the one before (0 before the first) as a zigzag varint. *Runs* are slots too: a
-//! varint count, and for each run of consecutive slots the difference of its first to the slot after
-//! the run before (to 0 before the first) as a zigzag varint and how many more follow as a varint.
-//! *Pairs* are a varint count and two u32 each.
+//! x y z. A *filter* is a byte, 0 for `ALL` and 1 for `STILL`, or 2 followed by u32 membership,
+//! u32 mask, u32 owner and a byte that is 1 for still. *Slots* are a varint count, and for each
+//! slot the difference to the one before (0 before the first) as a zigzag varint. *Runs* are slots
+//! too: a varint count, and for each run of consecutive slots the difference of its first to the
+//! slot after the run before (to 0 before the first) as a zigzag varint and how many more follow
+//! as a varint. *Pairs* are a varint count and two u32 each.
 //!
 //! ```text
 //! file    "JOSTLREC", u32 version, u32 zero; then frames
@@ -45,10 +45,10 @@
 //! Calls that change nothing (the same bounds again, a refused batch) are not written. Encoding is
 //! one pass over what changed, a copy where slots follow each other. The hash of the pairs follows
 //! the events: a reader that hashes whole sets checks with it that events add up to pairs, too.
-//! Frames end with a step, and where they grow beyond a megabyte.
-//! With [`Recorder::in_background`] frames are written by a thread of the recorder's: a step waits
-//! only if 64 MiB are unwritten, at most for the recorder's patience, and then the recording ends
-//! with an error while the detector goes on. The same holds for a full disk.
+//! Frames end with a step, and where they grow beyond a megabyte. With [`Recorder::in_background`]
+//! frames are written by a thread of the recorder's: a step waits only if 64 MiB are unwritten, at
+//! most for the recorder's patience, and then the recording ends with an error while the detector
+//! goes on. The same holds for a full disk.
 
 mod encode;
 mod recorder;
