@@ -194,7 +194,7 @@ impl Detector {
         self.seen = Some(self.boxes.stamp());
         if let Some(recorder) = self.boxes.recorder_mut() {
             let events = self.stepper.events();
-            recorder.step(self.stepper.pairs(), events.began, events.ended);
+            recorder.step(self.stepper.pairs().len(), events.began, events.ended);
         }
         Ok(self.stepper.events())
     }

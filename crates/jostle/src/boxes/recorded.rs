@@ -27,12 +27,11 @@ pub(crate) struct Beginning<'a> {
 impl Boxes {
     /// Tells a recorder everything from here on.
     pub(crate) fn record(&mut self, mut recorder: Recorder, beginning: &Beginning<'_>) {
-        recorder.call(code::BEGIN, |frame| {
+        recorder.begin(beginning.pairs, |frame| {
             frame.text(beginning.algorithm);
             frame.varint(beginning.threads as u64);
             frame.varint(beginning.pair_limit as u64);
             self.encode(frame);
-            frame.pairs(beginning.pairs.iter().copied());
         });
         self.recorder = Some(Box::new(recorder));
     }
@@ -45,7 +44,7 @@ impl Boxes {
         }
         for (index, &state) in self.state.iter().enumerate() {
             if state != FREE && state != REMOVED {
-                frame.bounds(&self.aabbs[index]);
+                frame.bounds(&self.aabbs[index..=index]);
                 frame.filter(&self.filters[index]);
             }
         }

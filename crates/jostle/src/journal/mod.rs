@@ -1,14 +1,16 @@
 //! [`Recorder`]: writes every call that changes a detector, and what each step found, to a file
 //! that can be replayed call by call (see [`recording`](crate::recording)).
 //!
-//! # The format, version 1
+//! # The format, version 2
 //!
 //! All numbers are little-endian. A *varint* has seven bits a byte, lowest first, the top bit set
 //! on all but the last. *Text* is a varint length and UTF-8. *Bounds* are six f32: min x y z, max
-//! x y z. A *filter* is a byte, 0 for `ALL` and 1 for `STILL`, or 2 followed by u32 membership, u32
-//! mask, u32 owner and a byte that is 1 for still. *Slots* are a varint count, and for each slot
-//! the difference to the one before (0 before the first) as a zigzag varint. *Pairs* are a varint
-//! count and two u32 each.
+//! x y z. A *filter* is a byte, 0 for `ALL` and 1 for `STILL`, or 2 followed by u32 membership,
+//! u32 mask, u32 owner and a byte that is 1 for still. *Slots* are a varint count, and for each
+//! slot the difference to the one before (0 before the first) as a zigzag varint. *Runs* are slots
+//! too: a varint count, and for each run of consecutive slots the difference of its first to the
+//! slot after the run before (to 0 before the first) as a zigzag varint and how many more follow
+//! as a varint. *Pairs* are a varint count and two u32 each.
 //!
 //! ```text
 //! file    "JOSTLREC", u32 version, u32 zero; then frames
@@ -19,8 +21,8 @@
 //! | code | call | fields |
 //! |---|---|---|
 //! | 1 | begin, once, first | text algorithm, varint threads, varint pair limit, the boxes and pairs so far (see `boxes/recorded.rs`) |
-//! | 2 | insert | slots, byte 0 and one filter or 1 and one for each, bounds of each |
-//! | 3 | set | slots, bounds of each |
+//! | 2 | insert | runs, byte 0 and one filter or 1 and one for each, bounds of each |
+//! | 3 | set | runs, bounds of each |
 //! | 4 | set filter | varint slot, filter |
 //! | 5 | remove | slots |
 //! | 6, 7 | exclude, include | varint slot, varint slot |
@@ -33,17 +35,20 @@
 //! | 14 | end | |
 //!
 //! Boxes are named by slot: ids follow, because a detector gives out slots by what was called
-//! before. Pairs are hashed as little-endian u32 couples (XXH64, seed 0); events likewise, what
-//! began and then what ended, with the hash of the first as seed of the second.
+//! before. The hash of the pairs is the sum, modulo 2⁶⁴, of the XXH64 (seed 0) of each as a
+//! little-endian u32 couple. Events are hashed as lists of such couples, what began and then what
+//! ended, with the hash of the first as seed of the second.
 //!
 //! # Cost
 //!
-//! A moved box takes 25 bytes, a step in which nothing happens 17. Calls that change nothing (the
-//! same bounds again, a refused batch) are not written. Encoding is one pass over what changed, and
-//! hashing one pass over the pairs. Frames end with a step, and where they grow beyond a megabyte.
-//! With [`Recorder::in_background`] frames are written by a thread of the recorder's: a step waits
-//! only if 64 MiB are unwritten, at most for the recorder's patience, and then the recording ends
-//! with an error while the detector goes on. The same holds for a full disk.
+//! A moved box takes 24 bytes and two for each run of them, a step in which nothing happens 17.
+//! Calls that change nothing (the same bounds again, a refused batch) are not written. Encoding is
+//! one pass over what changed, a copy where slots follow each other. The hash of the pairs follows
+//! the events: a reader that hashes whole sets checks with it that events add up to pairs, too.
+//! Frames end with a step, and where they grow beyond a megabyte. With [`Recorder::in_background`]
+//! frames are written by a thread of the recorder's: a step waits only if 64 MiB are unwritten, at
+//! most for the recorder's patience, and then the recording ends with an error while the detector
+//! goes on. The same holds for a full disk.
 
 mod encode;
 mod recorder;
@@ -56,7 +61,7 @@ pub use recorder::{RecordError, Recorder, StepHash};
 pub(crate) const MAGIC: [u8; 8] = *b"JOSTLREC";
 
 /// The version that is written, and the only one that is read.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Bytes before the first frame.
 pub(crate) const HEADER: usize = 16;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::sink::{Queued, Sink};
 use super::{Encoder, FRAME_HEADER, HEADER, MAGIC, VERSION, code};
 use crate::aabb::Aabb;
-use crate::ds::xxh64::{xxh64, xxh64_of};
+use crate::ds::xxh64::xxh64_of;
 use crate::filter::Filter;
 use crate::id::Slot;
 use crate::pair::Pair;
@@ -64,7 +64,8 @@ pub struct StepHash {
     pub began: u64,
     /// Number of pairs that ended.
     pub ended: u64,
-    /// XXH64 of the pairs as little-endian u32 couples.
+    /// The sum, modulo 2⁶⁴, of the XXH64 of each pair as a little-endian u32 couple: a step adds
+    /// what began and subtracts what ended.
     pub pairs_hash: u64,
     /// XXH64 of what ended, seeded with that of what began.
     pub events_hash: u64,
@@ -77,20 +78,31 @@ impl StepHash {
             pairs: pairs.len() as u64,
             began: began.len() as u64,
             ended: ended.len() as u64,
-            pairs_hash: pair_hash(pairs, 0),
-            events_hash: pair_hash(ended, pair_hash(began, 0)),
+            pairs_hash: set_hash(pairs),
+            events_hash: list_hash(ended, list_hash(began, 0)),
         }
     }
 
-    /// That of a step in which nothing began or ended after this one.
-    pub(crate) fn quiet(self) -> StepHash {
-        let none = StepHash::new(&[], &[], &[]);
-        StepHash { pairs: self.pairs, pairs_hash: self.pairs_hash, ..none }
+    /// That of the step after this one, from its events.
+    pub(crate) fn next(self, pairs: usize, began: &[Pair], ended: &[Pair]) -> StepHash {
+        let grown = self.pairs_hash.wrapping_add(set_hash(began));
+        let pairs_hash = grown.wrapping_sub(set_hash(ended));
+        StepHash { pairs: pairs as u64, pairs_hash, ..StepHash::new(&[], began, ended) }
     }
 }
 
-fn pair_hash(pairs: &[Pair], seed: u64) -> u64 {
-    xxh64_of(pairs, |pair| u64::from(pair.a().get()) | u64::from(pair.b().get()) << 32, seed)
+/// The hash of a list depends on its order.
+fn list_hash(pairs: &[Pair], seed: u64) -> u64 {
+    xxh64_of(pairs, word, seed)
+}
+
+/// The hash of a set does not.
+fn set_hash(pairs: &[Pair]) -> u64 {
+    pairs.iter().fold(0, |sum, pair| sum.wrapping_add(xxh64_of(&[word(pair)], |word| *word, 0)))
+}
+
+fn word(pair: &Pair) -> u64 {
+    u64::from(pair.a().get()) | u64::from(pair.b().get()) << 32
 }
 
 /// Writes what happens to a [`Detector`](crate::Detector), from
@@ -130,8 +142,8 @@ pub struct Recorder {
     frames: u64,
     bytes: u64,
     steps: u64,
-    /// What the last step found, if there was one.
-    last: Option<StepHash>,
+    /// What the last step found.
+    last: StepHash,
     error: Option<RecordError>,
 }
 
@@ -165,11 +177,11 @@ impl Recorder {
             frames: 0,
             bytes: 0,
             steps: 0,
-            last: None,
+            last: StepHash::default(),
             error: None,
         };
         debug_assert_eq!(recorder.frame.bytes.len(), HEADER);
-        recorder.put();
+        recorder.put(None);
         recorder
     }
 
@@ -226,16 +238,25 @@ impl Recorder {
         }
     }
 
+    /// The first call; `pairs` are those of the step before.
+    pub(crate) fn begin(&mut self, pairs: &[Pair], fields: impl FnOnce(&mut Encoder)) {
+        self.last = StepHash::new(pairs, &[], &[]);
+        self.call(code::BEGIN, |frame| {
+            fields(frame);
+            frame.pairs(pairs.iter().copied());
+        });
+    }
+
     pub(crate) fn insert(&mut self, slots: &[Slot], aabbs: &[Aabb], filters: &[Filter]) {
         if slots.is_empty() {
             return;
         }
         self.call(code::INSERT, |frame| {
-            frame.slots(slots.iter().copied());
+            frame.runs(slots);
             let one = filters.iter().all(|filter| *filter == filters[0]);
             frame.byte(u8::from(!one));
             filters[..if one { 1 } else { filters.len() }].iter().for_each(|one| frame.filter(one));
-            aabbs.iter().for_each(|aabb| frame.bounds(aabb));
+            frame.bounds(aabbs);
         });
     }
 
@@ -245,9 +266,8 @@ impl Recorder {
             return;
         }
         self.call(code::SET, |frame| {
-            frame.bytes.reserve(slots.len() * 26);
-            frame.slots(slots.iter().copied());
-            slots.iter().for_each(|slot| frame.bounds(&aabbs[slot.index()]));
+            frame.runs(slots);
+            frame.bounds_at(slots, aabbs);
         });
     }
 
@@ -257,25 +277,21 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn step(&mut self, pairs: &[Pair], began: &[Pair], ended: &[Pair]) {
+    pub(crate) fn step(&mut self, pairs: usize, began: &[Pair], ended: &[Pair]) {
         if self.error.is_some() {
             return;
         }
-        let quiet = began.is_empty() && ended.is_empty();
-        match self.last {
-            Some(last) if quiet && last.pairs == pairs.len() as u64 => {
-                self.call(code::QUIET_STEP, |_| ());
-            }
-            _ => {
-                let hash = StepHash::new(pairs, began, ended);
-                self.last = Some(hash);
-                self.call(code::STEP, |frame| {
-                    [hash.pairs, hash.began, hash.ended].into_iter().for_each(|n| frame.varint(n));
-                    frame.word(hash.pairs_hash);
-                    frame.word(hash.events_hash);
-                });
-            }
+        let hash = self.last.next(pairs, began, ended);
+        if hash == self.last.next(self.last.pairs as usize, &[], &[]) {
+            self.call(code::QUIET_STEP, |_| ());
+        } else {
+            self.call(code::STEP, |frame| {
+                [hash.pairs, hash.began, hash.ended].into_iter().for_each(|n| frame.varint(n));
+                frame.word(hash.pairs_hash);
+                frame.word(hash.events_hash);
+            });
         }
+        self.last = hash;
         self.steps += 1;
         self.flush();
     }
@@ -287,20 +303,17 @@ impl Recorder {
 
     /// Hands the frame over.
     fn flush(&mut self) {
-        if self.frame.bytes.len() <= FRAME_HEADER {
-            return;
+        if self.frame.bytes.len() > FRAME_HEADER {
+            self.put(Some(self.frames));
+            self.frames += 1;
         }
-        let (header, payload) = self.frame.bytes.split_at_mut(FRAME_HEADER);
-        header[..8].copy_from_slice(&(payload.len() as u64).to_le_bytes());
-        header[8..].copy_from_slice(&xxh64(payload, self.frames).to_le_bytes());
-        self.frames += 1;
-        self.put();
     }
 
-    fn put(&mut self) {
+    /// Hands bytes over: a frame of this number, or the beginning of the file.
+    fn put(&mut self, number: Option<u64>) {
         if self.error.is_none() {
             let length = self.frame.bytes.len() as u64;
-            match self.sink.put(&mut self.frame.bytes, self.patience) {
+            match self.sink.put(&mut self.frame.bytes, number, self.patience) {
                 Ok(()) => self.bytes += length,
                 Err(error) => self.error = Some(error),
             }

@@ -7,7 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use super::FRAME_HEADER;
 use super::recorder::RecordError;
+use crate::ds::xxh64::xxh64;
 
 /// Unwritten bytes above which a step waits for the thread.
 const QUEUE: usize = 64 << 20;
@@ -33,20 +35,23 @@ impl fmt::Debug for Sink {
 }
 
 impl Sink {
-    /// Takes the bytes out of a buffer, which comes back empty.
+    /// Takes the bytes out of a buffer, which comes back empty: a frame of this number, whose
+    /// header is to be filled in, or bytes as they stand.
     pub(super) fn put(
         &mut self,
         bytes: &mut Vec<u8>,
+        number: Option<u64>,
         patience: Option<Duration>,
     ) -> Result<(), RecordError> {
         match self {
             Sink::Direct(writer) => {
                 let writer = writer.get_mut().unwrap_or_else(PoisonError::into_inner);
+                seal(bytes, number);
                 let written = writer.write_all(bytes).and_then(|()| writer.flush());
                 bytes.clear();
                 Ok(written?)
             }
-            Sink::Queued(queued) => queued.put(bytes, patience),
+            Sink::Queued(queued) => queued.put(bytes, number, patience),
         }
     }
 
@@ -73,7 +78,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    frames: VecDeque<Vec<u8>>,
+    frames: VecDeque<(Vec<u8>, Option<u64>)>,
     bytes: usize,
     spare: Vec<Vec<u8>>,
     closed: bool,
@@ -95,7 +100,12 @@ impl Queued {
         Ok(Queued { shared, thread })
     }
 
-    fn put(&mut self, bytes: &mut Vec<u8>, patience: Option<Duration>) -> Result<(), RecordError> {
+    fn put(
+        &mut self,
+        bytes: &mut Vec<u8>,
+        number: Option<u64>,
+        patience: Option<Duration>,
+    ) -> Result<(), RecordError> {
         let mut queue = self.shared.lock();
         if queue.bytes > QUEUE {
             let full = |queue: &mut Queue| queue.bytes > QUEUE && queue.error.is_none();
@@ -116,7 +126,7 @@ impl Queued {
         }
         queue.bytes += bytes.len();
         let empty = queue.spare.pop().unwrap_or_default();
-        queue.frames.push_back(std::mem::replace(bytes, empty));
+        queue.frames.push_back((std::mem::replace(bytes, empty), number));
         self.shared.changed.notify_all();
         Ok(())
     }
@@ -153,14 +163,26 @@ impl Drop for Ending<'_> {
     }
 }
 
+/// Writes length and checksum into the header of a frame. The checksum reads the whole frame, which
+/// a thread that writes does without a step waiting for it.
+fn seal(bytes: &mut [u8], number: Option<u64>) {
+    if let (Some(number), Some((header, payload))) =
+        (number, bytes.split_at_mut_checked(FRAME_HEADER))
+    {
+        header[..8].copy_from_slice(&(payload.len() as u64).to_le_bytes());
+        header[8..].copy_from_slice(&xxh64(payload, number).to_le_bytes());
+    }
+}
+
 fn write_frames(shared: &Shared, mut writer: impl Write) {
     let _ending = Ending(shared);
     loop {
         let waiting = |queue: &mut Queue| queue.frames.is_empty() && !queue.closed;
         let waited = shared.changed.wait_while(shared.lock(), waiting);
         let mut queue = waited.unwrap_or_else(PoisonError::into_inner);
-        let Some(mut frame) = queue.frames.pop_front() else { return };
+        let Some((mut frame, number)) = queue.frames.pop_front() else { return };
         drop(queue);
+        seal(&mut frame, number);
         let written = writer.write_all(&frame).and_then(|()| writer.flush());
         let mut queue = shared.lock();
         queue.bytes -= frame.len();

@@ -76,7 +76,7 @@ pub(super) fn read(from: &mut Decoder<'_>, last: StepHash) -> Result<Call, Strin
         code::BEGIN => Call::Begin(Box::new(read_start(from)?)),
         code::INSERT => read_insert(from)?,
         code::SET => {
-            let slots = from.slots()?;
+            let slots = from.runs(24)?;
             Call::Set { aabbs: from.bounds(slots.len())?, slots }
         }
         code::FILTER => Call::SetFilter(from.slot()?, from.filter()?),
@@ -91,7 +91,7 @@ pub(super) fn read(from: &mut Decoder<'_>, last: StepHash) -> Result<Call, Strin
             let (pairs_hash, events_hash) = (from.word()?, from.word()?);
             Call::Step(StepHash { pairs, began, ended, pairs_hash, events_hash })
         }
-        code::QUIET_STEP => Call::Step(last.quiet()),
+        code::QUIET_STEP => Call::Step(last.next(last.pairs as usize, &[], &[])),
         code::REFUSED_STEP => Call::RefusedStep(from.text()?),
         code::END => Call::End,
         other => return Err(format!("there is no call {other}")),
@@ -99,7 +99,7 @@ pub(super) fn read(from: &mut Decoder<'_>, last: StepHash) -> Result<Call, Strin
 }
 
 fn read_insert(from: &mut Decoder<'_>) -> Result<Call, String> {
-    let slots = from.slots()?;
+    let slots = from.runs(24)?;
     let filters = match from.byte()? {
         0 => vec![from.filter()?; slots.len()],
         1 => slots.iter().map(|_| from.filter()).collect::<Result<_, _>>()?,

@@ -55,6 +55,12 @@ impl<'a> Decoder<'a> {
         Err("a number has more than 64 bits".into())
     }
 
+    /// A zigzag varint.
+    fn signed(&mut self) -> Result<i64, String> {
+        let zigzag = self.varint()?;
+        Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+    }
+
     pub(super) fn size(&mut self) -> Result<usize, String> {
         let number = self.varint()?;
         usize::try_from(number).map_err(|_| format!("{number} is too large for this machine"))
@@ -85,11 +91,28 @@ impl<'a> Decoder<'a> {
         let mut last = 0;
         let mut list = Vec::with_capacity(count);
         for _ in 0..count {
-            let zigzag = self.varint()?;
-            let step = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
-            let slot = slot_of(i128::from(last) + i128::from(step))?;
+            let slot = slot_of(i128::from(last) + i128::from(self.signed()?))?;
             last = i64::from(slot.get());
             list.push(slot);
+        }
+        Ok(list)
+    }
+
+    /// Slots as runs, each with at least `least` bytes still to come, which bounds the memory that
+    /// a run may claim.
+    pub(super) fn runs(&mut self, least: usize) -> Result<Vec<Slot>, String> {
+        let count = self.count(least)?;
+        let (mut next, mut list) = (0, Vec::with_capacity(count));
+        while list.len() < count {
+            let first = slot_of(i128::from(next) + i128::from(self.signed()?))?.get().into();
+            let length = self.varint()?.saturating_add(1);
+            if length > (count - list.len()) as u64 {
+                return Err(format!("a run of {length} slots is too long"));
+            }
+            let end: i64 = first + length as i64;
+            slot_of(i128::from(end - 1))?;
+            list.extend((first..end).map(|slot| Slot::new(slot as u32)));
+            next = end;
         }
         Ok(list)
     }

@@ -141,7 +141,10 @@ impl<R: Read> Recording<R> {
 
     fn note(&mut self, call: &Call) {
         match call {
-            Call::Begin(_) => self.begun = true,
+            Call::Begin(start) => {
+                self.begun = true;
+                self.last = StepHash::new(&start.pairs, &[], &[]);
+            }
             Call::Step(hash) => {
                 self.last = *hash;
                 self.steps += 1;

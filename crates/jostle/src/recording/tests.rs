@@ -212,9 +212,12 @@ fn every_flipped_bit_is_noticed() {
 #[test]
 fn other_versions_are_named() {
     let mut bytes = recorded(8, true);
-    bytes[8] = 2;
-    let error = Recording::new(&bytes[..]).unwrap_err().to_string();
-    assert!(error.starts_with("this recording is of version 2, and only version 1"), "{error}");
+    for version in [1, 3] {
+        bytes[8] = version;
+        let error = Recording::new(&bytes[..]).unwrap_err().to_string();
+        let told = format!("this recording is of version {version}, and only version 2");
+        assert!(error.starts_with(&told), "{error}");
+    }
 }
 
 /// The payloads of the frames.
@@ -281,6 +284,35 @@ fn a_quiet_step_takes_seventeen_bytes() {
         detector.step().unwrap();
     }
     assert_eq!(detector.recorder().unwrap().bytes() - before, 170);
+}
+
+/// The hash that follows the events is that of the whole set.
+#[test]
+fn hashes_of_pairs_add_up() {
+    let pairs = |list: &[(u32, u32)]| list.iter().map(|&pair| pair.into()).collect::<Vec<Pair>>();
+    let (old, began, ended) = (pairs(&[(0, 1), (2, 9)]), pairs(&[(0, 9)]), pairs(&[(0, 1)]));
+    let first = StepHash::new(&old, &[], &[]);
+    let second = StepHash::new(&pairs(&[(0, 9), (2, 9)]), &began, &ended);
+    assert_eq!(first.next(2, &began, &ended), second);
+    let reference = (1u64 << 32).to_le_bytes();
+    assert_eq!(StepHash::new(&ended, &[], &[]).pairs_hash, xxh64(&reference, 0));
+}
+
+/// What moves together takes its bounds and a few bytes.
+#[test]
+fn a_box_that_moves_takes_its_bounds_alone() {
+    let mut detector = Detector::default();
+    let mut boxes: Vec<Aabb> = (0..1000).map(|k| Aabb::point([k as f32, 0.0, 0.0])).collect();
+    detector.boxes_mut().insert_all(&boxes, Filter::ALL).unwrap();
+    detector.record(Recorder::new(io::sink()));
+    detector.step().unwrap();
+    let before = detector.recorder().unwrap().bytes();
+    boxes.iter_mut().for_each(|aabb| *aabb = Aabb::point([aabb.min[0], 1.0, 0.0]));
+    detector.boxes_mut().set_all(&boxes).unwrap();
+    detector.step().unwrap();
+    let call = 1 + 2 + 1 + 2 + 24 * 1000;
+    let step = FRAME_HEADER as u64 + 1;
+    assert_eq!(detector.recorder().unwrap().bytes() - before, call + step);
 }
 
 #[test]

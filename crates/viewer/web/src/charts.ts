@@ -42,7 +42,8 @@ export class Charts {
   }
 
   add(header: Header): void {
-    if (header.frame === this.last) return;
+    // The same frame again is seen by another algorithm or has other boxes: it replaces the last.
+    if (header.frame === this.last) for (const chart of this.charts) dropLast(chart);
     // Backwards is another run.
     if (header.frame === null || (this.last !== null && header.frame < this.last)) this.clear();
     this.last = header.frame;
@@ -72,6 +73,10 @@ export class Charts {
   draw(palette: Palette): void {
     for (const chart of this.charts) drawChart(chart, palette);
   }
+}
+
+function dropLast(chart: Chart): void {
+  for (const line of chart.lines) line.values.pop();
 }
 
 function drawChart(chart: Chart, palette: Palette): void {

@@ -30,7 +30,8 @@ export function showInspected(
   bounds.textContent = `${about.min.map(round).join(", ")} to ${about.max.map(round).join(", ")}`;
   const meets = document.createElement("p");
   meets.textContent =
-    about.partner_count === 1 ? "Overlaps 1 box:" : `Overlaps ${about.partner_count} boxes:`;
+    ["Overlaps no box.", "Overlaps 1 box:"][about.partner_count] ??
+    `Overlaps ${about.partner_count} boxes:`;
   const partners = about.partners.map(({ slot, overlap }) =>
     entry(slot, `by ${overlap.map(round).join(" × ")}`, choose),
   );

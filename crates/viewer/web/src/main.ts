@@ -203,10 +203,11 @@ function setTheme(dark: boolean): void {
   document.documentElement.dataset["theme"] = theme;
   input("dark").checked = dark;
   const palette = paletteOf(theme);
-  const entries = STATES.map((name, k) => {
+  const colours: [string, number][] = STATES.map((name, k) => [name, palette.states[k] ?? 0]);
+  const entries = [...colours, ["selected", palette.selected] as const].map(([name, colour]) => {
     const entry = document.createElement("span");
     const mark = document.createElement("i");
-    mark.style.background = css(palette.states[k] ?? 0);
+    mark.style.background = css(colour);
     entry.append(mark, name);
     return entry;
   });
