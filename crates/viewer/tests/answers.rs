@@ -239,3 +239,12 @@ fn an_exported_page_holds_everything() {
     let data: Value = serde_json::from_str(data).unwrap();
     assert_eq!(data["frames"].as_array().unwrap().len(), 7);
 }
+
+/// What a page draws and no more: 24 bytes of bounds and a byte of state for each box.
+#[test]
+fn a_frame_is_little_more_than_its_boxes() {
+    let viewer = paused(scene("uniform", 20_000));
+    let mut client = Client::new(&viewer);
+    let (_, arrays) = client.frame(|header| header["frame"] == 0);
+    assert!((24 * 20_000..26 * 20_000).contains(&arrays.len()), "{} bytes", arrays.len());
+}
