@@ -18,13 +18,15 @@
 //! without branches that cannot be predicted: with a tenth of the pairs changing, these were most
 //! of the time. For 143 000 pairs of which 27 000 change, milliseconds before and after that, least
 //! of seven: comparing the reports 1.20 and 0.80, sorting 0.53 and 0.29, telling them apart 0.19
-//! and 0.07, merging 1.30 and 0.40. (Trial: reports of `bvh`, 100 000 boxes, uniform, density 0.35.)
+//! and 0.07, merging 1.30 and 0.40. (Trial: reports of `bvh`, 100 000 boxes, uniform, density
+//! 0.35.)
 //!
 //! Sorting all pairs took 10.3 ns a pair where comparing two reports took 3.0 with 4 % changing,
 //! and as long with 19 %; with three times the pairs, too many for the caches, 35 and 13. What
 //! lost: looking each pair up in its row of the set, eight at a time, and marking it, 7.2 and
-//! the merge, although nothing is sorted; the rows are many and short, and each is a miss. Comparing
-//! two sorted sets without branches, 1.0 ms where the plain loop takes 0.7: most pairs are equal.
+//! the merge, although nothing is sorted; the rows are many and short, and each is a miss.
+//! Comparing two sorted sets without branches, 1.0 ms where the plain loop takes 0.7: most pairs
+//! are equal.
 
 use crate::boxes::{Boxes, Exclusions};
 use crate::broad::Report;
