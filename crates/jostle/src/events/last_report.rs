@@ -87,12 +87,10 @@ impl LastReport {
         let workers = if total < 2 * PAIRS_PER_TASK { &alone } else { workers };
         workers.for_each(&mut parts[..count], |lane, part| {
             part.clear();
-            let PartEvents { began, ended, alike } = part;
-            *alike = diff(old(lane), found.slice(lane), most, ended, began);
+            part.alike = diff(old(lane), found.slice(lane), most, &mut part.unmatched);
         });
         let alike = parts[..count].iter().all(|part| part.alike);
-        let unmatched = |part: &PartEvents| part.began.len() + part.ended.len();
-        let unmatched: usize = parts[..count].iter().map(unmatched).sum();
+        let unmatched: usize = parts[..count].iter().map(|part| part.unmatched.len()).sum();
         (alike && unmatched <= most).then_some(count)
     }
 

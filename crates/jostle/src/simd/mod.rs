@@ -19,6 +19,7 @@
 //! | `node8`         | kernels: a box against the eight of a tree node (`bvh`)                  |
 //! | `node_maps`     | kernels: the boxes of a node from another frame or along a ray (meshes)  |
 //! | `endpoint_sort` | kernel: insertion sort of whole vectors (`simd-sap`)                     |
+//! | `equal_run`     | how many pairs of two lists are equal (the tracker's comparison)         |
 //! | `furthest`      | kernel: the furthest of many points in a direction (hulls)               |
 //! | `listed`        | kernels: listed pairs tested again (`verlet`)                            |
 //! | `probe`         | one box against scattered others, with what every processor of an        |
@@ -34,6 +35,7 @@
 
 pub(crate) mod column;
 pub(crate) mod endpoint_sort;
+pub(crate) mod equal_run;
 pub(crate) mod forward;
 pub(crate) mod furthest;
 pub(crate) mod listed;
