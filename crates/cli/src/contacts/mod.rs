@@ -60,7 +60,7 @@ The numbers of a miss are null; the distance of a point inside is negative.
 Two meshes are answered by distance, normal, point_a, point_b, triangle_a, triangle_b (null if they
 touch) and status, separated or overlapping. With --triangle-pairs the answer also has
   "triangle_pairs"  how many pairs of triangles touch, exactly
-  "sha256"          over these pairs, the triangle of a first, as little-endian 32-bit numbers, sorted
+  "sha256"          over the sorted pairs, that of a first, as little-endian 32-bit numbers
 A ray or a point against a mesh also tells the triangle.
 
 A line that is no query is reported on stderr by its number and left out; the exit code is then 2.

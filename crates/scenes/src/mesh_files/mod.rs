@@ -7,9 +7,10 @@
 //! [`Mesh::report`](jostle::mesh::Mesh::report).
 //!
 //! All four are read by hand; the crates `tobj` 4.0, `stl_io` 0.11 and `ply-rs-bw` 4.0 check the
-//! readers in the tests. Reasons: the first two state no line, nor which triangle is wrong; `stl_io`
-//! takes a binary file that begins with "solid" for text; `ply-rs-bw` loops as often as a header
-//! claims over elements that have no bytes; and `gltf` 1.4 panics on files that lie ([`gltf`]).
+//! readers in the tests. Reasons: the first two state no line, nor which triangle is wrong;
+//! `stl_io` takes a binary file that begins with "solid" for text; `ply-rs-bw` loops as often as a
+//! header claims over elements that have no bytes; and `gltf` 1.4 panics on files that lie
+//! ([`gltf`]).
 
 mod gltf;
 mod gltf_json;
