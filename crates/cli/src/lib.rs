@@ -23,6 +23,7 @@ mod contacts;
 mod demo;
 mod devices;
 mod explain;
+mod mesh;
 mod pairs;
 mod record;
 mod replay;
@@ -50,6 +51,7 @@ Examples:
   jostle verify --scene churn --n 2000 --frames 20
   jostle bench --scene uniform,city --n 1000,10000 --plot speed.svg
   jostle contacts queries.jsonl
+  jostle mesh bunny.ply
 
 Exit code: 0 done, 1 a check failed, 2 bad usage or bad input, 130 stopped.";
 
@@ -61,6 +63,7 @@ enum Command {
     Bench(Box<bench::command::BenchArgs>),
     Reproduce(reproduce::command::ReproduceArgs),
     Contacts(contacts::ContactsArgs),
+    Mesh(mesh::MeshArgs),
     Explain(explain::ExplainArgs),
     Record(record::RecordArgs),
     Replay(replay::ReplayArgs),
@@ -102,6 +105,7 @@ fn dispatch(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Bench(args)) => bench::command::run(&args),
         Some(Command::Reproduce(args)) => reproduce::command::run(&args),
         Some(Command::Contacts(args)) => contacts::run(&args),
+        Some(Command::Mesh(args)) => mesh::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),

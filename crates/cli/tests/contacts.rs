@@ -139,7 +139,7 @@ fn bad_lines_are_named_and_the_rest_is_answered() {
         (shaped(json!({"hull": {"points": [[0, 0, 0], [1, 1, null]]}})), "points[1][2] is null"),
         (shaped(json!({"triangle": {"points": [[0, 0, 0]]}})), "has 1 points; give 3"),
         (shaped(json!({"half_space": {"normal": [0, 0, 0], "offset": 0}})), "normal is zero"),
-        (shaped(json!({"mesh": {"vertices": [], "triangles": []}})), "mesh is not supported yet"),
+        (shaped(json!({"mesh": {"vertices": [], "triangles": []}})), "a mesh of no triangles"),
         (shaped(json!({})), "names 0 kinds"),
         (
             shaped(json!({"rounded": {"shape": {"sphere": {"radius": -1}}, "margin": 1}})),

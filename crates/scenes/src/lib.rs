@@ -4,6 +4,7 @@
 //! generator, only operations whose every bit IEEE 754 fixes, one thread. [`FrameReader`] and
 //! [`FrameWriter`] read and write sequences of frames, one frame at a time (feature `files`, on by
 //! default).
+//! [`read_mesh`] reads triangle meshes (feature `meshes`, on by default).
 //! [`PairScene`] makes pairs of shapes for the narrow phase, [`WorldScene`] worlds of bodies that
 //! fall, roll and swing.
 //!
@@ -25,6 +26,9 @@ mod catalog;
 mod io;
 mod math;
 mod measure;
+#[cfg(feature = "meshes")]
+mod mesh_files;
+mod mesh_scenes;
 mod motion;
 mod rng;
 mod scene;
@@ -38,6 +42,9 @@ pub use io::{
     read_boxes, read_pairs, write_boxes, write_pairs,
 };
 pub use measure::{Sorted, median, pair_hash};
+#[cfg(feature = "meshes")]
+pub use mesh_files::{MeshData, MeshFormat, ObjGroup, parse_mesh, read_mesh, write_obj};
+pub use mesh_scenes::{MeshPlacing, lumpy_ball, mesh_points, mesh_poses, mesh_rays};
 pub use rng::Rng;
 pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};
 pub use shape_pairs::{PairScene, Placing, ShapeKind, ShapePair};

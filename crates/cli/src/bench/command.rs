@@ -9,6 +9,7 @@ use jostle::{Algorithm, Workers, available_threads};
 use jostle_scenes::{OutputFile, parse_count};
 use serde_json::Value;
 
+use super::mesh::command::{self as mesh, MeshArgs};
 use super::narrow::command::{self as narrow, NarrowArgs};
 use super::predict::frame_time;
 use super::world::command::{self as world, WorldArgs};
@@ -53,6 +54,11 @@ numbers of threads must say the same. speed-up is over the fewest threads, on th
 --json: scene, bodies, threads, frames, median_ms, min_ms, boxes_ms, broad_ms, narrow_ms, merge_ms,
 pairs, tested, reused, touches, speedup and seed.
 
+With --mesh, questions about triangle meshes are timed: building and refitting the tree (nanoseconds
+a triangle), two copies of the mesh far apart, nearly touching, touching and deep in each other
+(boolean, distance, all pairs of triangles), rays and nearest points. With --json: mesh, triangles,
+question, asked, found, min_ns, median_ns, passes and bytes_per_triangle.
+
 Examples:
   jostle bench
   jostle bench --scene uniform,tenth,still --n 10k,100k --algorithm all
@@ -62,7 +68,8 @@ Examples:
   jostle bench --narrow boxes,mixed --case touching,deep
   jostle bench --narrow all --case moving --question contact --plot moving.svg
   jostle bench --world pile,balls --threads 1,2
-  jostle bench --world all --bodies 1000 --frames 10 --json";
+  jostle bench --world all --bodies 1000 --frames 10 --json
+  jostle bench --mesh bunny.ply,50000 --csv mesh.csv";
 
 /// Times algorithms on scenes or a file, interleaved, with ratios
 #[derive(Args, Debug)]
@@ -125,6 +132,9 @@ pub struct BenchArgs {
     /// Whole steps of a world instead.
     #[command(flatten)]
     pub(super) world: WorldArgs,
+    /// Triangle meshes instead.
+    #[command(flatten)]
+    pub(super) mesh: MeshArgs,
 }
 
 /// Runs the command.
@@ -140,6 +150,9 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
     if !args.world.world.is_empty() {
         return world::run(args);
+    }
+    if !args.mesh.mesh.is_empty() {
+        return mesh::run(args);
     }
     let entrants = entrants(args)?;
     let courses = courses(args)?;

@@ -20,6 +20,7 @@ use crate::support::runner::Runner;
 use crate::support::text::milliseconds;
 
 pub mod command;
+pub mod mesh;
 pub mod narrow;
 mod picture;
 mod predict;

@@ -4,28 +4,60 @@ use glam::DVec3;
 use jostle::narrow::{
     self, CastOptions, Contact, Impact, ImpactStatus, Motion, Moving, Placed, Projection, RayHit,
 };
+use jostle::shape::Shape;
 use serde_json::{Map, Value, json};
 
-use super::query::{Other, Query, Side};
+use super::mesh_answer;
+use super::query::{Geometry, Other, Query, Side};
 
-/// The answer as it is printed.
-pub(crate) fn answer(query: &Query) -> Value {
+/// The answer as it is printed, or why there is none. With `list`, pairs of triangles are counted.
+pub(crate) fn answer(query: &Query, list: bool) -> Result<Value, String> {
     let Query { id, a, other } = query;
-    let placed = Placed::new(&a.shape, a.pose);
     let mut answer = Map::new();
     answer.insert("id".into(), id.clone());
+    match (&a.shape, other) {
+        (Geometry::Mesh(mesh), Other::Shape { b, .. }) => match &b.shape {
+            Geometry::Mesh(b_mesh) => {
+                let (one, other) = ((&**mesh, &a.pose), (&**b_mesh, &b.pose));
+                mesh_answer::put_pair(&mut answer, one, other, list)?;
+            }
+            Geometry::Shape(_) => return Err(NOT_COMPARED.into()),
+        },
+        (Geometry::Mesh(mesh), Other::Ray(ray)) => {
+            mesh_answer::put_hit(&mut answer, mesh, &a.pose, ray);
+        }
+        (Geometry::Mesh(mesh), Other::Point(point)) => {
+            mesh_answer::put_place(&mut answer, mesh, &a.pose, *point);
+        }
+        (Geometry::Shape(shape), other) => answer_shape(&mut answer, a, shape, other)?,
+    }
+    Ok(Value::Object(answer))
+}
+
+/// What the reader says, too.
+const NOT_COMPARED: &str = "a mesh and a shape are not compared yet";
+
+fn answer_shape(
+    answer: &mut Map<String, Value>,
+    a: &Side,
+    shape: &Shape,
+    other: &Other,
+) -> Result<(), String> {
+    let placed = Placed::new(shape, a.pose);
     match other {
         Other::Shape { b, duration, options } => {
-            put_contact(&mut answer, &narrow::contact(&placed, &Placed::new(&b.shape, b.pose)));
+            let Geometry::Shape(b_shape) = &b.shape else { return Err(NOT_COMPARED.into()) };
+            put_contact(answer, &narrow::contact(&placed, &Placed::new(b_shape, b.pose)));
             if a.motion.is_some() || b.motion.is_some() {
-                put_impact(&mut answer, &impact(a, b, *duration, options));
+                let sides = [(placed, a.motion), (Placed::new(b_shape, b.pose), b.motion)];
+                put_impact(answer, &impact(sides, *duration, options));
             }
         }
-        Other::Ray(ray) => put_hit(&mut answer, narrow::cast_ray(&placed, ray)),
+        Other::Ray(ray) => put_hit(answer, narrow::cast_ray(&placed, ray)),
         // The reader has refused points that are too far away.
-        Other::Point(point) => put_place(&mut answer, narrow::project_point(&placed, *point).ok()),
+        Other::Point(point) => put_place(answer, narrow::project_point(&placed, *point).ok()),
     }
-    Value::Object(answer)
+    Ok(())
 }
 
 fn put_hit(answer: &mut Map<String, Value>, hit: Option<RayHit>) {
@@ -52,10 +84,12 @@ fn put_contact(answer: &mut Map<String, Value>, contact: &Contact) {
     answer.insert("status".into(), json!(contact.status.name()));
 }
 
-fn impact(a: &Side, b: &Side, duration: f64, options: &CastOptions) -> Impact {
-    let [of_a, of_b] = [a, b].map(|side| side.motion.unwrap_or(Motion::STILL));
-    let a = Moving::new(Placed::new(&a.shape, a.pose), of_a);
-    let b = Moving::new(Placed::new(&b.shape, b.pose), of_b);
+fn impact(
+    sides: [(Placed<'_>, Option<Motion>); 2],
+    duration: f64,
+    options: &CastOptions,
+) -> Impact {
+    let [a, b] = sides.map(|(placed, motion)| Moving::new(placed, motion.unwrap_or(Motion::STILL)));
     narrow::cast_shape(&a, &b, duration, options)
 }
 

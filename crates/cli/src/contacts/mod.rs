@@ -5,6 +5,8 @@
 //! memory, so a file may be of any length, but a line may not.
 
 mod answer;
+mod mesh_answer;
+mod meshes;
 mod query;
 
 use std::fs::File;
@@ -18,6 +20,7 @@ use crate::support::failure::Failure;
 use crate::support::files;
 use crate::support::interrupt;
 use crate::support::text::count_of;
+use meshes::Meshes;
 use query::Query;
 
 const ABOUT: &str = r#"A query is one object on one line:
@@ -26,7 +29,9 @@ const ABOUT: &str = r#"A query is one object on one line:
 Shapes: sphere {radius}, cuboid or box {half_extents}, capsule, cylinder and cone {radius,
 half_height} (along y, centred; a capsule's half_height is half its segment, a cone's apex is at
 +y), ellipsoid {radii}, triangle {points}, hull {points}, half_space {normal, offset} (all p with
-normal·p <= offset), rounded {shape, margin} (all points within the margin of another shape).
+normal·p <= offset), rounded {shape, margin} (all points within the margin of another shape), mesh
+{file} (.obj, .stl, .ply, .gltf or .glb; relative to the file of queries) or {vertices, triangles},
+with "solid": true for one that contains what is inside it.
 A rotation is a unit quaternion x, y, z, w. Translation and rotation may be left out.
 
 The answer, one object a line in the order of the queries:
@@ -52,6 +57,12 @@ inside is answered by where the ray leaves. The answers:
   {"id": 9, "distance": …, "point": […], "normal": […], "inside": false}
 The numbers of a miss are null; the distance of a point inside is negative.
 
+Two meshes are answered by distance, normal, point_a, point_b, triangle_a, triangle_b (null if they
+touch) and status, separated or overlapping. With --triangle-pairs the answer also has
+  "triangle_pairs"  how many pairs of triangles touch, exactly
+  "sha256"          over the sorted pairs, that of a first, as little-endian 32-bit numbers
+A ray or a point against a mesh also tells the triangle.
+
 A line that is no query is reported on stderr by its number and left out; the exit code is then 2.
 
 Examples:
@@ -72,6 +83,9 @@ pub(crate) struct ContactsArgs {
     /// Prints nothing but the answers: no count at the end
     #[arg(long)]
     json: bool,
+    /// Counts and hashes the pairs of triangles that touch, for two meshes
+    #[arg(long)]
+    triangle_pairs: bool,
 }
 
 /// A hull of some fifty thousand points still fits in a line; what does not is no line of queries.
@@ -91,13 +105,13 @@ pub(crate) fn run(args: &ContactsArgs) -> Result<(), Failure> {
         Some(path) => {
             files::apart(path, &[&args.input])?;
             let mut file = OutputFile::create(path)?;
-            let tally = answer_all(input, &args.input, &mut file)?;
+            let tally = answer_all(input, args, &mut file)?;
             file.finish()?;
             tally
         }
         None => {
             let mut out = BufWriter::new(stdout().lock());
-            let tally = answer_all(input, &args.input, &mut out)?;
+            let tally = answer_all(input, args, &mut out)?;
             out.flush()?;
             tally
         }
@@ -144,9 +158,10 @@ fn unreadable(path: &Path, error: io::Error) -> Failure {
 
 fn answer_all(
     mut input: Box<dyn BufRead>,
-    path: &Path,
+    args: &ContactsArgs,
     out: &mut impl Write,
 ) -> Result<Tally, Failure> {
+    let (path, meshes) = (&*args.input, Meshes::beside(&args.input));
     let (mut tally, mut line, mut number) = (Tally::default(), Vec::new(), 0u64);
     while !interrupt::requested() {
         line.clear();
@@ -167,9 +182,11 @@ fn answer_all(
         if text.is_empty() {
             continue;
         }
-        match Query::parse(text) {
-            Ok(query) => {
-                writeln!(out, "{}", answer::answer(&query))?;
+        let answered = Query::parse(text, &meshes)
+            .and_then(|query| answer::answer(&query, args.triangle_pairs));
+        match answered {
+            Ok(answer) => {
+                writeln!(out, "{answer}")?;
                 tally.answered += 1;
             }
             Err(fault) => {

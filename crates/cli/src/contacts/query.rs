@@ -1,10 +1,13 @@
 //! Reads one query. Every fault is told with the path to it: `a.shape.sphere.radius`.
 
 use glam::{DQuat, DVec3};
+use jostle::mesh::Mesh;
 use jostle::narrow::{CastOptions, Motion, Ray};
 use jostle::shape::{LIMIT, Pose, Shape};
 use serde_json::{Map, Value};
+use std::rc::Rc;
 
+use super::meshes::{Meshes, is_mesh};
 use crate::support::names::{any_of, similar};
 
 /// The kinds of shapes that can be read.
@@ -44,10 +47,18 @@ pub(crate) enum Other {
     Point(DVec3),
 }
 
+/// A convex shape, or a mesh.
+pub(crate) enum Geometry {
+    /// A convex shape or a half-space.
+    Shape(Box<Shape>),
+    /// A mesh.
+    Mesh(Rc<Mesh>),
+}
+
 /// One of the two shapes.
 pub(crate) struct Side {
     /// The shape.
-    pub shape: Shape,
+    pub shape: Geometry,
     /// Where it is.
     pub pose: Pose,
     /// How it moves, if that is given.
@@ -56,26 +67,46 @@ pub(crate) struct Side {
 
 impl Query {
     /// A query from a line, or what is wrong with it.
-    pub(crate) fn parse(line: &[u8]) -> Result<Query, String> {
+    pub(crate) fn parse(line: &[u8], meshes: &Meshes) -> Result<Query, String> {
         let value: Value = serde_json::from_slice(line).map_err(|error| not_json(line, &error))?;
         let query = object(&value).map_err(|fault| format!("the line{fault}"))?;
         let id = field(query, "id")?;
         if id.is_object() || id.is_array() {
             return Err("id is no number or text; give one".into());
         }
-        let a = within("a", field(query, "a")?, side)?;
-        Ok(Query { id: id.clone(), a, other: other(query)? })
+        let a = within("a", field(query, "a")?, |value| side(value, meshes))?;
+        let other = other(query, meshes)?;
+        if let Other::Shape { b, .. } = &other {
+            check_pair(&a, b)?;
+        }
+        Ok(Query { id: id.clone(), a, other })
     }
 }
 
-fn other(query: &Map<String, Value>) -> Result<Other, String> {
+/// A mesh can be asked about another mesh that is still.
+fn check_pair(a: &Side, b: &Side) -> Result<(), String> {
+    match (&a.shape, &b.shape) {
+        (Geometry::Shape(_), Geometry::Shape(_)) => Ok(()),
+        (Geometry::Mesh(_), Geometry::Mesh(_)) if a.motion.is_none() && b.motion.is_none() => {
+            Ok(())
+        }
+        (Geometry::Mesh(_), Geometry::Mesh(_)) => {
+            Err("motion is given; meshes are compared where they are".into())
+        }
+        _ => {
+            Err("a mesh and a shape are not compared yet; give two meshes, a ray or a point".into())
+        }
+    }
+}
+
+fn other(query: &Map<String, Value>, meshes: &Meshes) -> Result<Other, String> {
     let given: Vec<&str> =
         ["b", "ray", "point"].into_iter().filter(|name| query.contains_key(*name)).collect();
     match given[..] {
         ["ray"] => Ok(Other::Ray(within("ray", &query["ray"], ray)?)),
         ["point"] => Ok(Other::Point(within("point", &query["point"], place)?)),
         [] | ["b"] => {
-            let b = Box::new(within("b", field(query, "b")?, side)?);
+            let b = Box::new(within("b", field(query, "b")?, |value| side(value, meshes))?);
             let duration = query.get("duration").map_or(Ok(1.0), duration)?;
             Ok(Other::Shape { b, duration, options: cast_options(query)? })
         }
@@ -111,7 +142,7 @@ fn not_negative(value: &Value) -> Result<f64, String> {
     }
 }
 
-fn truth(value: &Value) -> Result<bool, String> {
+pub(super) fn truth(value: &Value) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| format!(" is {}; give true or false", shown(value)))
 }
 
@@ -137,7 +168,7 @@ fn not_json(line: &[u8], error: &serde_json::Error) -> String {
 }
 
 /// Reads a part, and puts its name before the fault.
-fn within<'a, T>(
+pub(super) fn within<'a, T>(
     name: &str,
     value: &'a Value,
     read: impl Fn(&'a Value) -> Result<T, String>,
@@ -146,7 +177,7 @@ fn within<'a, T>(
 }
 
 /// As [`within`], for the part of an object: the name stands behind a dot.
-fn part<'a, T>(
+pub(super) fn part<'a, T>(
     object: &'a Map<String, Value>,
     name: &str,
     read: impl Fn(&'a Value) -> Result<T, String>,
@@ -155,15 +186,15 @@ fn part<'a, T>(
     within(&format!(".{name}"), value, read)
 }
 
-fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a Value, String> {
+pub(super) fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a Value, String> {
     object.get(name).ok_or_else(|| format!("{name} is missing"))
 }
 
-fn object(value: &Value) -> Result<&Map<String, Value>, String> {
+pub(super) fn object(value: &Value) -> Result<&Map<String, Value>, String> {
     value.as_object().ok_or_else(|| format!(" is {}; give an object", shown(value)))
 }
 
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     let text = value.to_string();
     match text.chars().count() {
         0..=SHOWN => text,
@@ -172,7 +203,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// A misspelt field would be taken for one left out.
-fn known_only(object: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
+pub(super) fn known_only(object: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
     match object.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => {
@@ -182,10 +213,10 @@ fn known_only(object: &Map<String, Value>, known: &[&str]) -> Result<(), String>
     }
 }
 
-fn side(value: &Value) -> Result<Side, String> {
+fn side(value: &Value, meshes: &Meshes) -> Result<Side, String> {
     let side = object(value)?;
     known_only(side, &["shape", "translation", "rotation", "motion"])?;
-    let shape = part(side, "shape", shape)?;
+    let shape = part(side, "shape", |value| geometry(value, meshes))?;
     let pose = pose(side)?;
     let motion = match side.get("motion") {
         Some(value) => Some(within(".motion", value, |value| motion(value, &shape))?),
@@ -202,7 +233,7 @@ fn pose(side: &Map<String, Value>) -> Result<Pose, String> {
     Pose::new(rotation, translation).map_err(|fault| format!(".{fault}"))
 }
 
-fn optional<'a, T>(
+pub(super) fn optional<'a, T>(
     object: &'a Map<String, Value>,
     name: &str,
     read: impl Fn(&'a Value) -> Result<T, String>,
@@ -211,12 +242,23 @@ fn optional<'a, T>(
     if object.contains_key(name) { part(object, name, read) } else { Ok(otherwise) }
 }
 
-fn motion(value: &Value, shape: &Shape) -> Result<Motion, String> {
+fn geometry(value: &Value, meshes: &Meshes) -> Result<Geometry, String> {
+    match value.as_object() {
+        Some(map) if is_mesh(map) => {
+            within(".mesh", &map["mesh"], |sizes| meshes.mesh(sizes)).map(Geometry::Mesh)
+        }
+        _ => Ok(Geometry::Shape(Box::new(shape(value)?))),
+    }
+}
+
+fn motion(value: &Value, shape: &Geometry) -> Result<Motion, String> {
     let motion = object(value)?;
     known_only(motion, &["linear", "angular"])?;
     let linear = optional(motion, "linear", vector, DVec3::ZERO)?;
     let angular = optional(motion, "angular", vector, DVec3::ZERO)?;
-    if matches!(shape, Shape::HalfSpace { .. }) && angular != DVec3::ZERO {
+    let plane =
+        matches!(shape, Geometry::Shape(shape) if matches!(**shape, Shape::HalfSpace { .. }));
+    if plane && angular != DVec3::ZERO {
         return Err(".angular is not zero; a half_space may move but not turn".into());
     }
     Motion::new(linear, angular)
@@ -243,7 +285,7 @@ fn sized(kind: &str, sizes: &Value) -> Result<Shape, String> {
     // The name in files that came before the library's.
     let kind = if kind == "box" { "cuboid" } else { kind };
     if kind == "mesh" {
-        return Err(" is not supported yet; give its convex parts as hulls".into());
+        return Err(" has no rounded form; give its convex parts as hulls".into());
     }
     if !KINDS.contains(&kind) {
         let meant = match any_of(&similar(kind, KINDS.into_iter())).as_str() {
@@ -296,7 +338,7 @@ fn number(value: &Value) -> Result<f64, String> {
     value.as_f64().ok_or_else(|| format!(" is {}; give a number", shown(value)))
 }
 
-fn list(value: &Value) -> Result<&[Value], String> {
+pub(super) fn list(value: &Value) -> Result<&[Value], String> {
     let list = value.as_array().ok_or_else(|| format!(" is {}; give a list", shown(value)))?;
     Ok(list)
 }
@@ -317,7 +359,7 @@ fn vector(value: &Value) -> Result<DVec3, String> {
     Ok(DVec3::from_array(numbers(value)?))
 }
 
-fn points(value: &Value) -> Result<Vec<DVec3>, String> {
+pub(super) fn points(value: &Value) -> Result<Vec<DVec3>, String> {
     let each = list(value)?.iter().enumerate();
     each.map(|(index, point)| vector(point).map_err(|fault| format!("[{index}]{fault}"))).collect()
 }

@@ -100,14 +100,23 @@ pub enum FileFault {
     TooManyFrames(usize),
     /// One frame was asked for, and the file holds another number.
     NotOneFrame(usize),
+    /// The ending of the name is none of a mesh file.
+    #[cfg(feature = "meshes")]
+    MeshEnding,
+    /// A mesh is to be written to a file that does not end in `.obj`.
+    #[cfg(feature = "meshes")]
+    ObjEnding,
+    /// A file holds no mesh that can be used, and why.
+    #[cfg(feature = "meshes")]
+    Mesh(String),
 }
 
 impl FileError {
-    pub(super) fn new(path: &Path, fault: FileFault) -> FileError {
+    pub(crate) fn new(path: &Path, fault: FileFault) -> FileError {
         FileError { path: path.to_owned(), frame: None, row: None, line: None, fault }
     }
 
-    pub(super) fn io(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
+    pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
         move |error| FileError::new(path, FileFault::Io(error))
     }
 
@@ -127,7 +136,7 @@ impl FileError {
         self
     }
 
-    pub(super) fn at_line(mut self, line: u64) -> FileError {
+    pub(crate) fn at_line(mut self, line: u64) -> FileError {
         self.line = Some(line);
         self
     }
@@ -170,6 +179,11 @@ impl fmt::Display for FileError {
 }
 
 impl FileFault {
+    #[cfg(feature = "meshes")]
+    pub(crate) fn mesh(what: impl ToString) -> FileFault {
+        FileFault::Mesh(what.to_string())
+    }
+
     pub(super) fn archive(error: zip::result::ZipError) -> FileFault {
         match error {
             zip::result::ZipError::Io(error) => FileFault::Io(error),
@@ -225,6 +239,14 @@ impl fmt::Display for FileFault {
                 write!(f, "the file holds {frames} frames, but one is wanted")
             }
             FileFault::Box(fault) => fault.fmt(f),
+            #[cfg(feature = "meshes")]
+            FileFault::MeshEnding => {
+                write!(f, "the name must end in .obj, .stl, .ply, .gltf or .glb")
+            }
+            #[cfg(feature = "meshes")]
+            FileFault::ObjEnding => write!(f, "the name must end in .obj"),
+            #[cfg(feature = "meshes")]
+            FileFault::Mesh(what) => f.write_str(what),
             _ => self.fmt_content(f),
         }
     }
