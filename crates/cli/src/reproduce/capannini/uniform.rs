@@ -38,11 +38,7 @@ impl Cell {
         self.runner(name).least(|frame| frame.total_ms)
     }
 
-    fn speed_up(&self, slow: &str, fast: &str) -> f64 {
-        self.time(slow) / self.time(fast)
-    }
-
-    /// The same by medians, with its spread.
+    /// How many times as fast one is as the other, by medians, with its spread.
     fn ratio(&self, slow: &str, fast: &str) -> Figure {
         ratio(self.runner(slow), self.runner(fast), |frame| frame.total_ms)
     }

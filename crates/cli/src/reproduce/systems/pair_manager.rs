@@ -13,9 +13,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Ids have to fit half of a key.
-pub(crate) const MOST_BOXES: usize = 1 << 16;
-
 /// How the flags are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Store {
@@ -45,7 +42,8 @@ impl Store {
     }
 }
 
-/// The thesis's key (listing 4.1): the smaller id in the lower half.
+/// The thesis's key (listing 4.1): the smaller id in the lower half. Ids stay below 65 536, which
+/// is far beyond what memory for every pair allows.
 #[inline]
 pub(crate) fn key_of(one: u32, other: u32) -> u32 {
     (one.min(other) & 0xffff) | one.max(other) << 16
