@@ -60,10 +60,7 @@ fn about(setting: &Setting, records: &[Record]) -> String {
 }
 
 fn rows_of<'a>(document: &Document, records: &'a [Record]) -> Vec<(&'a Record, &'a Row)> {
-    let own = |record: &&Record| {
-        let experiment = record.part.split('/').next().unwrap_or_default();
-        document.experiments.contains(&experiment)
-    };
+    let own = |record: &&Record| is_of(document, record);
     let rows = |record: &'a Record| record.rows.iter().map(move |row| (record, row));
     records.iter().filter(own).flat_map(rows).collect()
 }
@@ -108,6 +105,7 @@ fn add(page: &mut Page, document: &Document, records: &[Record], links: &Links) 
     for figure in document.figures {
         add_figure(page, figure, records, links);
     }
+    add_further(page, document, records);
     page.heading("Its claims");
     let rows = rows_of(document, records);
     page.table(&HEADER, rows.into_iter().map(|(record, row)| cells(record, row)).collect());
@@ -135,6 +133,30 @@ fn add_figure(page: &mut Page, figure: &PaperFigure, records: &[Record], links: 
         Here::Module(path) => page.text(format!("{number}. {showed} Here: {}.", links.to(path))),
         Here::Words(words) => page.text(format!("{number}. {showed} {words}")),
     }
+}
+
+/// Pictures of what the document says in words and shows in no figure.
+fn add_further(page: &mut Page, document: &Document, records: &[Record]) {
+    let shown = |file: &str| {
+        let stem = file.trim_end_matches(".svg");
+        let shows = |figure: &PaperFigure| match figure.here {
+            Here::Plot(files) => files.contains(&stem),
+            _ => false,
+        };
+        document.figures.iter().any(shows)
+    };
+    for record in records.iter().filter(|record| is_of(document, record)) {
+        for file in record.files.iter().filter(|file| file.ends_with(".svg") && !shown(file)) {
+            let table = file.replace(".svg", ".csv");
+            page.picture(file, format!("No figure of the paper: {}; data: {table}", record.part));
+        }
+    }
+}
+
+/// Returns true if a record is of an experiment of the document.
+fn is_of(document: &Document, record: &Record) -> bool {
+    let experiment = record.part.split('/').next().unwrap_or_default();
+    document.experiments.contains(&experiment)
 }
 
 /// Links to source files, if the results are in the repository.
@@ -215,14 +237,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let record = record(None, true);
         let missing = ["loi/cells".to_owned()];
-        let text = page(folder.path(), &record.setting, &[record.clone()], &missing).markdown();
+        let text = page(folder.path(), &record.setting, std::slice::from_ref(&record), &missing)
+            .markdown();
         assert!(text.contains("NOT FINISHED") && text.contains("`loi/cells`"));
         assert!(
             text.contains("| does not hold |  | `jostle reproduce tracy/figure-8` |"),
             "{text}"
         );
         assert!(text.contains("![Figure 8, measured here; data: tracy-figure-8.csv]"), "{text}");
-        let all = page(folder.path(), &record.setting, &[record.clone()], &[]).markdown();
+        let all =
+            page(folder.path(), &record.setting, std::slice::from_ref(&record), &[]).markdown();
         assert!(!all.contains("NOT FINISHED"));
         assert!(all.contains("| [tracy](#tracy) | 0 | 0 | 1 | 0 | 0 |"), "{all}");
     }

@@ -46,7 +46,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
         Part {
             name: "tenth",
             about: "figures 5.4 and 5.5: a tenth moves, with and without collecting results",
-            seconds: [6.0, 90.0],
+            seconds: [30.0, 240.0],
             run: scenes::tenth,
         },
         Part {
