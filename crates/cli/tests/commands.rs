@@ -131,21 +131,30 @@ fn every_experiment_runs_quickly_and_states_its_claims() {
     let text = bench.ok(&["reproduce", "all", "--quick", "-o", "out"]);
     let page = std::fs::read_to_string(bench.path("out/index.html")).unwrap();
     assert!(page.contains("<svg") && page.contains("<th>verdict</th>"));
-    let claims = std::fs::read_to_string(bench.path("out/claims.md")).unwrap();
+    let report = std::fs::read_to_string(bench.path("out/report.md")).unwrap();
+    assert!(!report.contains("NOT FINISHED"), "{report}");
+    assert!(!report.contains("not measured in this run"), "a figure has no picture: {report}");
     let files: Vec<String> = std::fs::read_dir(bench.path("out"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     for experiment in EXPERIMENTS {
-        let name = experiment.name;
-        assert!(claims.contains(&format!("## {name}\n")) && text.contains(&format!("## {name}\n")));
-        for ending in [".csv", ".svg"] {
-            let own =
-                |file: &&String| file.starts_with(&format!("{name}-")) && file.ends_with(ending);
-            assert!(files.iter().any(|file| own(&file)), "{name} leaves no {ending}");
+        for part in experiment.parts {
+            let name = format!("{}/{}", experiment.name, part.name);
+            assert!(text.contains(&format!("## {name}\n")), "{name}");
+            let record = format!("out/parts/{}.json", name.replace('/', "-"));
+            assert!(bench.path(&record).is_file(), "{record}");
+            // A device that is not there has nothing to claim.
+            let command = format!("| `jostle reproduce {name} --quick` |");
+            assert!(report.contains(&command) || name == "loi/device", "{name} claims nothing");
         }
     }
-    assert!(claims.contains("| At constant density"), "{claims}");
+    for picture in files.iter().filter(|file| file.ends_with(".svg")) {
+        let table = picture.replace(".svg", ".csv");
+        assert!(files.contains(&table), "{picture} has no table");
+        assert!(page.contains(&format!("{table})")) || report.contains(&table), "{picture}");
+    }
+    assert!(report.contains("| At constant density"), "{report}");
 }
 
 #[test]
@@ -160,6 +169,69 @@ fn a_quick_run_gives_no_verdict_on_growth() {
         assert!(row.contains("| not testable here |") && row.contains("too few sizes"), "{row}");
         assert!(row.contains("refuted outside"), "{row}");
     }
+}
+
+#[test]
+fn a_run_is_resumed_by_its_finished_parts() {
+    let bench = Bench::new();
+    bench.ok(&["reproduce", "grids/memory", "--quick", "-o", "out"]);
+    let record = std::fs::read(bench.path("out/parts/grids-memory.json")).unwrap();
+    let again = bench.ok(&["reproduce", "grids/memory", "--quick", "-o", "out", "--resume"]);
+    assert!(again.contains("1 of 1 parts are kept"), "{again}");
+    assert_eq!(std::fs::read(bench.path("out/parts/grids-memory.json")).unwrap(), record);
+    // A part whose files are gone is not finished.
+    std::fs::remove_file(bench.path("out/grids-memory.csv")).unwrap();
+    let again = bench.ok(&["reproduce", "grids/memory", "--quick", "-o", "out", "--resume"]);
+    assert!(!again.contains("kept") && bench.path("out/grids-memory.csv").is_file(), "{again}");
+    // Another part joins the report; the first one stays in it.
+    bench.ok(&["reproduce", "grids/one-bucket", "--quick", "-o", "out"]);
+    let report = std::fs::read_to_string(bench.path("out/report.md")).unwrap();
+    for part in ["grids/memory", "grids/one-bucket"] {
+        assert!(report.contains(&format!("`jostle reproduce {part} --quick`")), "{part}");
+    }
+}
+
+#[test]
+fn what_cannot_be_written_is_not_called_finished() {
+    let bench = Bench::new();
+    std::fs::create_dir_all(bench.path("out/grids-memory.svg")).unwrap();
+    let told = bench.fails(2, &["reproduce", "grids/memory", "--quick", "-o", "out"]);
+    assert!(told.contains("grids-memory.svg"), "{told}");
+    assert!(!bench.path("out/parts/grids-memory.json").exists());
+    let report = std::fs::read_to_string(bench.path("out/report.md")).unwrap();
+    assert!(report.contains("NOT FINISHED") && report.contains("`grids/memory`"), "{report}");
+    bench.write("file", "");
+    let told = bench.fails(2, &["reproduce", "grids/memory", "--quick", "-o", "file"]);
+    assert!(told.contains("file: is a file"), "{told}");
+    let told = bench.fails(2, &["reproduce", "grids/memry", "-o", "out"]);
+    assert!(told.contains("did you mean grids/memory"), "{told}");
+}
+
+/// Ctrl-C: exit code 130, and the part that was running has no record.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_stopped_says_what_is_missing() {
+    let bench = Bench::new();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("jostle"))
+        .args(["reproduce", "campbell/tenth", "-o"])
+        .arg(bench.path("out"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let report = bench.path("out/report.md");
+    for _ in 0..600 {
+        if report.is_file() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let id = child.id().to_string();
+    std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!bench.path("out/parts/campbell-tenth.json").exists());
+    let text = std::fs::read_to_string(report).unwrap();
+    assert!(text.contains("NOT FINISHED") && text.contains("`campbell/tenth`"), "{text}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use jostle::Algorithm;
 use jostle_scenes::SceneSpec;
 
-use super::{Bound, Claim, Experiment, Figure, Lab, power_law};
+use super::{Bound, Claim, Experiment, Figure, Lab, Part, power_law};
 use crate::bench::{Entrant, Measured};
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
@@ -16,10 +16,13 @@ use crate::support::plot::{Axis, Chart, Lines, Series};
 /// Sweeping along one axis against the law of its work.
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "baseline",
-    paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB \
-            Insertion and Removal, 2009",
     about: "growth of sort-sweep's tests with the number of boxes, uniform scene",
-    run,
+    parts: &[Part {
+        name: "growth",
+        about: "section 2.1: tests of sweeping one axis against the law",
+        seconds: [1.0, 60.0],
+        run,
+    }],
 };
 
 /// The scene's share of volume that is filled.

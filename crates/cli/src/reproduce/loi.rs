@@ -14,7 +14,7 @@ use std::time::Instant;
 use jostle::{Aabb, Algorithm, Boxes, Workers};
 use jostle_scenes::{SceneSpec, median};
 
-use super::{Bound, Claim, Experiment, Figure, Lab, pipeline, power_law};
+use super::{Bound, Claim, Experiment, Figure, Lab, Part, pipeline, power_law};
 use crate::support::failure::Failure;
 use crate::support::feed::Feed;
 use crate::support::plot::{Axis, Chart, Lines, Series};
@@ -23,11 +23,27 @@ use crate::support::runner::Runner;
 /// Cell size and candidate pairs of a sweep in cells.
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "loi",
-    paper: "L. Loi, Fast GPU-based Collision Detection, 2010",
     about: "varying against fixed cell size, candidate pairs, ISA-GJK with hill climbing, both \
             phases",
-    run,
+    parts: &[
+        part("cells", "figure 10: a fixed cell and Liu's rule", [3.0, 150.0], cells),
+        part("rule", "figure 10: objects for each cell, from few to many", [6.0, 60.0], rule),
+        part("isa-gjk", "figure 11: hill climbing", [1.0, 10.0], pipeline::climbing),
+        part("phases", "figures 12 and 13: both phases", [3.0, 60.0], pipeline::phases),
+        part("detail", "sections 5.2.3 and 6.2: ISA-GJK and GJK", [2.0, 40.0], pipeline::detail),
+        part("shift", "section 6.1.1: cells shifted apart", [1.0, 10.0], shift::run),
+        part("device", "figures 10 and 13 on a GPU", [1.0, 60.0], device::claims),
+    ],
 };
+
+const fn part(
+    name: &'static str,
+    about: &'static str,
+    seconds: [f64; 2],
+    run: fn(&mut Lab) -> Result<Vec<Claim>, Failure>,
+) -> Part {
+    Part { name, about, seconds, run }
+}
 
 /// The fixed cell: three for spheres of radius one, so one and a half mean widths.
 const FIXED_CELL: f64 = 1.5;
@@ -39,8 +55,8 @@ const OBJECTS_PER_CELL: usize = 64_000;
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     ms: f64,
-    /// Entries in cells: boxes that straddle count in each.
-    entries: usize,
+    /// Entries in cells: boxes that straddle count in each. None if the algorithm does not tell.
+    entries: Option<usize>,
     tests: u64,
     pairs: usize,
 }
@@ -55,25 +71,103 @@ struct Row {
     times: [Vec<f64>; 4],
 }
 
-fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
-    // Cubes of whole numbers, as on the thesis's axis.
-    let sides = lab.pick(vec![10, 14, 18, 22, 26], vec![20, 30, 40, 50, 60, 70, 80, 90, 100]);
+/// Figure 10.
+fn cells(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+    // Cubes of whole numbers, as on the thesis's axis. Up to 40 a side Liu's rule has one cell; a
+    // quick run ends with a size that has two.
+    let sides = lab.pick(vec![10, 20, 30, 45], vec![20, 30, 40, 50, 60, 70, 80]);
     let mut rows = Vec::new();
     for side in sides {
         rows.push(measure(lab, side * side * side)?);
     }
     write(lab, &rows)?;
-    let mut claims = claims(&rows);
-    claims.extend(pipeline::of_loi(lab)?);
-    claims.push(shift::claim(lab)?);
-    claims.extend(device::claims(lab)?);
-    Ok(claims)
+    Ok(claims(&rows))
+}
+
+/// Liu's rule with other numbers of objects for each cell: whether it is the number or the rule.
+fn rule(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+    let n = lab.pick(27_000, 125_000);
+    let spec = SceneSpec::new("uniform", n, 1).param("spread", 0.0);
+    let mut boxes = Boxes::new();
+    Feed::unfiltered(&spec, 1)?.advance(&mut boxes)?;
+    let counts: Vec<usize> = [16, 64, 250, 1000, 4000, 16_000, OBJECTS_PER_CELL].into();
+    let mut rounds: Vec<Vec<Outcome>> = vec![Vec::new(); counts.len()];
+    for _ in 0..lab.pick(3, 7) {
+        for (&count, list) in counts.iter().zip(&mut rounds) {
+            lab.check_stop()?;
+            list.push(subdivided(boxes.aabbs(), cell_for(boxes.aabbs(), count)));
+        }
+    }
+    let ms = |k: usize| median(rounds[k].iter().map(|outcome| outcome.ms));
+    let rows: Vec<Vec<String>> = (0..counts.len())
+        .map(|k| {
+            let Outcome { entries, tests, pairs, .. } = rounds[k][0];
+            let entries = entries.unwrap_or(0).to_string();
+            vec![
+                counts[k].to_string(),
+                format!("{:.3}", ms(k)),
+                entries,
+                tests.to_string(),
+                pairs.to_string(),
+            ]
+        })
+        .collect();
+    lab.csv("rule", &["objects_per_cell", "median_ms", "entries", "tests", "pairs"], &rows)?;
+    let line = |name: &str, value: &dyn Fn(usize) -> f64| {
+        Series::new(name, (0..counts.len()).map(|k| (counts[k] as f64, value(k))).collect())
+    };
+    let chart = |title: &str, y: &str, series| {
+        Chart::Lines(Lines {
+            title: title.into(),
+            note: format!("uniform scene of {n} boxes, one thread; both axes logarithmic"),
+            x: Axis::log("objects for each cell"),
+            y: Axis::log(y),
+            series,
+        })
+    };
+    lab.plot(
+        "rule",
+        &[
+            chart(
+                "Time by objects for each cell",
+                "milliseconds per step",
+                vec![line("columns", &ms)],
+            ),
+            chart(
+                "Work by objects for each cell",
+                "count for each box",
+                vec![
+                    line("tests", &|k| rounds[k][0].tests as f64 / n as f64),
+                    line("entries", &|k| rounds[k][0].entries.unwrap_or(0) as f64 / n as f64),
+                ],
+            ),
+        ],
+    )?;
+    let best = (0..counts.len()).min_by(|&a, &b| ms(a).total_cmp(&ms(b))).unwrap_or(0);
+    let list = |k: usize| -> Vec<f64> { rounds[k].iter().map(|outcome| outcome.ms).collect() };
+    Ok(vec![
+        Claim::new(
+            "One cell for 64 000 objects is a good number",
+            "taken from Liu, works well for this scene (section 6.3)",
+        )
+        .require(
+            "time of 64 000 by that of the best number, one thread",
+            Figure::ratio(&list(counts.len() - 1), &list(best)),
+            Bound::at_most(1.15),
+        )
+        .show(format!("best with {} objects for each cell", counts[best]))
+        .at(format!("{n} boxes"))
+        .remark(
+            "a GPU needs thousands of boxes in a cell to be busy; a thread wants as few candidates \
+             as copies allow",
+        ),
+    ])
 }
 
 /// Runs all rules on the frames of a scene and keeps the median time of each.
 fn measure(lab: &Lab, n: usize) -> Result<Row, Failure> {
     let spec = SceneSpec::new("uniform", n, 1).param("spread", 0.0);
-    let mut feed = Feed::scene(&spec, lab.pick(5, 7))?;
+    let mut feed = Feed::unfiltered(&spec, lab.pick(4, 7))?;
     let workers = Workers::one();
     let mut boxes = Boxes::new();
     let mut runners =
@@ -84,8 +178,9 @@ fn measure(lab: &Lab, n: usize) -> Result<Row, Failure> {
         samples[1].push(subdivided(boxes.aabbs(), liu_cell(boxes.aabbs())));
         for (runner, list) in runners.iter_mut().zip(&mut samples[2..]) {
             runner.step(&boxes)?;
-            let (ms, tests) = (runner.time().update.as_secs_f64() * 1e3, runner.stats().tests);
-            list.push(Outcome { ms, entries: n, tests, pairs: runner.pairs().len() });
+            let (ms, stats) = (runner.time().update.as_secs_f64() * 1e3, runner.stats());
+            let entries = stats.count("entries").map(|count| count as usize);
+            list.push(Outcome { ms, entries, tests: stats.tests, pairs: runner.pairs().len() });
         }
         boxes.commit();
         check_agreement(&samples, n)?;
@@ -114,7 +209,12 @@ fn typical(list: &[Outcome]) -> Outcome {
 
 /// The cell that cuts the world into as many cells as Liu's rule says.
 fn liu_cell(aabbs: &[Aabb]) -> f64 {
-    let cells = aabbs.len().div_ceil(OBJECTS_PER_CELL) as f64;
+    cell_for(aabbs, OBJECTS_PER_CELL)
+}
+
+/// The cell that cuts the world into one for each so many objects.
+fn cell_for(aabbs: &[Aabb], objects: usize) -> f64 {
+    let cells = aabbs.len().div_ceil(objects) as f64;
     let (low, high) = extent(aabbs);
     let side = (0..2).map(|k| high[k] - low[k]).fold(0.0, f64::max);
     // A little more than the share, so that the far wall lies in the last cell.
@@ -193,7 +293,7 @@ fn subdivided(aabbs: &[Aabb], cell: f64) -> Outcome {
     let start = Instant::now();
     let columns = Columns::new(aabbs, cell);
     let (mut entries, starts) = columns.fill(aabbs);
-    let mut outcome = Outcome { entries: entries.len(), ..Outcome::default() };
+    let mut outcome = Outcome { entries: Some(entries.len()), ..Outcome::default() };
     for cell in 0..starts.len() - 1 {
         let list = &mut entries[starts[cell]..starts[cell + 1]];
         list.sort_unstable_by(|&a, &b| {
@@ -226,7 +326,7 @@ fn write(lab: &mut Lab, rows: &[Row]) -> Result<(), Failure> {
                     row.n.to_string(),
                     (*rule).to_owned(),
                     format!("{:.3}", outcome.ms),
-                    outcome.entries.to_string(),
+                    outcome.entries.map_or(String::new(), |count| count.to_string()),
                     outcome.tests.to_string(),
                     outcome.pairs.to_string(),
                 ]
@@ -266,30 +366,38 @@ fn claims(rows: &[Row]) -> Vec<Claim> {
     let [fixed, liu, sweep, hash] = &last.outcomes;
     let n = last.n as f64;
     let per_box = |count: f64| format!("{:.2}", count / n);
-    let pairs = power_law(&points(rows, 2, |outcome| outcome.pairs as f64)).unwrap_or(f64::NAN);
+    let entries = |outcome: &Outcome| outcome.entries.unwrap_or(0) as f64;
     let times = power_law(&points(rows, 2, |outcome| outcome.ms)).unwrap_or(f64::NAN);
     let [fixed_ms, liu_ms] = [0, 1].map(|rule: usize| &last.times[rule]);
     let at = format!("{} boxes", last.n);
+    let varying = Claim::new(
+        "A cell size that follows the number of objects beats a fixed one",
+        "faster at every size on a GPU (figure 10)",
+    );
+    let varying = rows.iter().fold(varying, |claim, row| {
+        let figure = Figure::ratio(&row.times[1], &row.times[0]);
+        let what = format!("time of Liu's rule by that of the fixed cell, {} boxes", row.n);
+        claim.require(what, figure, Bound::at_most(1.0))
+    });
     vec![
-        Claim::new(
-            "A cell size that follows the number of objects beats a fixed one",
-            "faster at every size on a GPU, about the scene of figure 10",
-        )
-        .require(
-            "time of Liu's rule by that of the fixed cell, one thread",
-            Figure::ratio(liu_ms, fixed_ms),
-            Bound::at_most(1.0),
-        )
-        .show(format!("grid-sweep {:.2}, hash-grid {:.2}", sweep.ms / fixed.ms, hash.ms / fixed.ms))
-        .at(at.clone())
-        .over_sizes()
-        .remark(
-            "Liu's few large cells feed thousands of GPU threads; one thread pays for every \
-             candidate, so it wants cells of a few widths",
-        ),
+        varying
+            .show(format!(
+                "grid-sweep {:.2}, hash-grid {:.2} of the fixed cell's at the largest",
+                sweep.ms / fixed.ms,
+                hash.ms / fixed.ms
+            ))
+            .remark(
+                "one thread. Liu's few large cells feed thousands of GPU threads; one thread pays \
+                 for every candidate, so it wants cells of a few widths",
+            ),
         Claim::new(
             "Small cells cost because boxes straddle and are copied",
             "given as the reason (section 6.3)",
+        )
+        .require(
+            "entries of the small fixed cell by those of Liu's rule",
+            Figure::counted(entries(fixed) / entries(liu)),
+            Bound::at_least(1.0),
         )
         .require(
             "time of the small fixed cell by that of Liu's rule",
@@ -298,21 +406,13 @@ fn claims(rows: &[Row]) -> Vec<Claim> {
         )
         .show(format!(
             "{} and {} entries a box, {} and {} tests",
-            per_box(fixed.entries as f64),
-            per_box(liu.entries as f64),
+            per_box(entries(fixed)),
+            per_box(entries(liu)),
             per_box(fixed.tests as f64),
             per_box(liu.tests as f64)
         ))
-        .at(at.clone())
-        .over_sizes()
+        .at(at)
         .remark("the copies are real; on one thread the candidates they save outweigh them"),
-        Claim::new(
-            "Potentially colliding pairs grow with the number of objects",
-            "a rising curve (figure 12)",
-        )
-        .require("power of the pairs", Figure::counted(pairs), Bound::near(1.0, 0.15))
-        .over_sizes()
-        .remark("at constant density; proportional to the boxes, but for the walls"),
         Claim::new(
             "The broad phase scales well",
             "said of the parallel part (section 6.3, figure 13)",

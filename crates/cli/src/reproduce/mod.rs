@@ -1,8 +1,11 @@
 //! `jostle reproduce`: the papers' experiments, each claim compared with what is measured here.
 //!
-//! An experiment is one file in this folder and one line in [`EXPERIMENTS`]. It measures with
-//! [`Lab::measure`], leaves tables and pictures with [`Lab::csv`] and [`Lab::plot`], and returns
-//! its [`Claim`]s. An experiment names the figures a claim rests on and the bounds that would
+//! An experiment is one file or folder here and one line in [`EXPERIMENTS`]; its [`Part`]s are run,
+//! kept and resumed one by one (`session`). A part measures with [`Lab::measure`] or a loop of its
+//! own, leaves tables and pictures with [`Lab::csv`] and [`Lab::plot`], and returns its [`Claim`]s.
+//! What the papers are, and what each of their figures showed, is in `documents`; `report` puts
+//! both together. `systems` holds the papers' algorithms as printed, where the library does
+//! something better. An experiment names the figures a claim rests on and the bounds that would
 //! refute it; the verdict follows from both (`verdict`), never from the experiment's own opinion.
 
 use std::path::PathBuf;
@@ -21,9 +24,16 @@ mod baseline;
 mod campbell;
 mod capannini;
 pub mod command;
+mod documents;
 mod grids;
 mod loi;
+mod machine;
+mod page;
 mod pipeline;
+mod record;
+mod report;
+mod session;
+mod systems;
 mod tracy;
 mod verdict;
 
@@ -31,23 +41,35 @@ pub use verdict::{Bound, Claim, Figure, Verdict};
 
 /// Every experiment, in the order of the table. To add one: its file, and its line here.
 pub const EXPERIMENTS: &[Experiment] = &[
-    baseline::EXPERIMENT,
     campbell::EXPERIMENT,
     capannini::EXPERIMENT,
+    baseline::EXPERIMENT,
     tracy::EXPERIMENT,
     grids::EXPERIMENT,
     loi::EXPERIMENT,
 ];
 
-/// An experiment of a paper.
+/// The experiments of a paper, or some of them.
 #[derive(Debug)]
 pub struct Experiment {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Authors, title and year.
-    pub paper: &'static str,
     /// What is measured, in one line.
     pub about: &'static str,
+    /// What can be run alone, as `NAME/PART`, and is kept when a run is resumed.
+    pub parts: &'static [Part],
+}
+
+/// A part of an experiment: usually what one figure of the paper showed.
+#[derive(Debug)]
+pub struct Part {
+    /// Its name behind that of the experiment.
+    pub name: &'static str,
+    /// What is measured, in one line.
+    pub about: &'static str,
+    /// Seconds of a quick and of a full run on two cores; only the estimate of the time left uses
+    /// them, corrected by what the parts before took.
+    pub seconds: [f64; 2],
     /// Measures, writes files, and tells how the paper's claims fare.
     pub run: fn(&mut Lab) -> Result<Vec<Claim>, Failure>,
 }

@@ -348,6 +348,11 @@ impl Claim {
         self
     }
 
+    /// Returns true if a figure that it rests on is a time and not a count.
+    pub fn is_timed(&self) -> bool {
+        self.requirements.iter().any(|part| part.figure.low != part.figure.high)
+    }
+
     /// A row of a table: statement, paper, criterion, what was measured, verdict, remark.
     pub fn cells(&self) -> [String; 6] {
         let (statement, paper) = (self.statement.clone(), self.paper.clone());

@@ -26,6 +26,11 @@ impl Report {
         let _ = write!(self.body, "<h2 id=\"{name}\">{name}</h2>\n<p>{about}</p>\n");
     }
 
+    /// Markup that is put together elsewhere.
+    pub fn raw(&mut self, markup: &str) {
+        self.body += markup;
+    }
+
     /// A picture. An SVG of ours is markup already; its declaration is left out.
     pub fn picture(&mut self, svg: &str, caption: &str) {
         let svg = svg.find("<svg").map_or("", |start| &svg[start..]);

@@ -7,7 +7,7 @@ use jostle::broad::bidim_sap::{AxisRule, BidimSapOptions};
 use jostle_scenes::SceneSpec;
 
 use super::runner::{Course, Frame, Runner};
-use super::{Claim, Lab, PARTITIONS, trees};
+use super::{Claim, Lab, PARTITIONS, sequential, trees};
 use crate::reproduce::{Bound, Figure};
 use crate::support::failure::Failure;
 use crate::support::plot::{Axis, Chart, Lines, Series};
@@ -38,23 +38,20 @@ impl Cell {
         self.runner(name).least(|frame| frame.total_ms)
     }
 
-    fn speed_up(&self, slow: &str, fast: &str) -> f64 {
-        self.time(slow) / self.time(fast)
-    }
-
-    /// The same by medians, with its spread.
+    /// How many times as fast one is as the other, by medians, with its spread.
     fn ratio(&self, slow: &str, fast: &str) -> Figure {
         ratio(self.runner(slow), self.runner(fast), |frame| frame.total_ms)
     }
 }
 
-fn scene(n: usize, density: f64) -> SceneSpec {
+pub(super) fn scene(n: usize, density: f64) -> SceneSpec {
     SceneSpec::new("uniform", n, 1).param("density", density)
 }
 
 /// Sizes and densities: times of the stages, speed-up, dispersion.
 pub(crate) fn stages(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
-    let powers = lab.pick(vec![13, 14, 15, 16], vec![17, 18, 19, 20, 21]);
+    // The paper's three sizes, and one to see growth by.
+    let powers = lab.pick(vec![13, 14, 15], vec![17, 19, 20, 21]);
     let densities = lab.pick(vec![0.05, DENSE], vec![0.05, 0.15, 0.25, DENSE]);
     let mut cells = Vec::new();
     for &power in &powers {
@@ -66,11 +63,16 @@ pub(crate) fn stages(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     draw(lab, &cells)?;
     let largest = 1 << powers[powers.len() - 1];
     let big: Vec<&Cell> = cells.iter().filter(|cell| cell.n == largest).collect();
+    let (thin, dense) = (big[0], big[big.len() - 1]);
+    let million = cells.iter().rev().find(|cell| cell.n <= 1 << 20).unwrap_or(dense);
     Ok(vec![
-        speed_up(big[big.len() - 1]),
-        stage_shares(big[0], big[big.len() - 1]),
-        dispersion(big[big.len() - 1]),
-        beyond(big[big.len() - 1]),
+        speed_up(dense),
+        sorting(dense),
+        candidates(thin, dense),
+        pairing(thin, dense),
+        stage_shares(thin, dense),
+        million_boxes(million),
+        beyond(dense),
     ])
 }
 
@@ -78,8 +80,8 @@ fn measure(lab: &Lab, n: usize, density: f64) -> Result<Cell, Failure> {
     let threads = available_threads();
     let strips = BidimSapOptions::default();
     let mut runners = vec![
-        Runner::new(SEQUENTIAL, trees(1, AxisRule::Adaptive), 1)?,
-        Runner::new(PARALLEL, trees(PARTITIONS, AxisRule::Adaptive), threads)?,
+        Runner::new(SEQUENTIAL, sequential(), 1)?,
+        Runner::new(PARALLEL, trees(threads, AxisRule::Adaptive), threads)?,
         Runner::new(STRIPS_ONE, strips, 1)?,
         Runner::new(STRIPS_ALL, strips, threads)?,
     ];
@@ -87,7 +89,7 @@ fn measure(lab: &Lab, n: usize, density: f64) -> Result<Cell, Failure> {
         scene: scene(n, density),
         frames: lab.pick(6, 100),
         stride: 1,
-        budget: Duration::from_secs(lab.pick(5, 60)),
+        budget: Duration::from_secs(lab.pick(3, 20)),
     };
     course.run(lab, &mut runners)?;
     Ok(Cell { n, density, runners })
@@ -129,49 +131,145 @@ fn write(lab: &mut Lab, cells: &[Cell]) -> Result<(), Failure> {
     lab.csv("stages", &header, &rows)
 }
 
+/// A stage of the algorithm, by its time in a frame.
+type Stage = fn(&Frame) -> f64;
+
 fn draw(lab: &mut Lab, cells: &[Cell]) -> Result<(), Failure> {
+    let sort: Stage = |frame| frame.sort_ms;
+    let candidates: Stage = |frame| frame.candidates_ms;
+    let pairing: Stage = |frame| frame.pairing_ms;
     let dense: Vec<&Cell> = cells.iter().filter(|cell| cell.density == DENSE).collect();
-    let Some(largest) = dense.last().map(|cell| cell.n) else { return Ok(()) };
-    let by_size = |value: &dyn Fn(&Cell) -> f64| {
-        dense.iter().map(|cell| (cell.n as f64, value(cell))).collect::<Vec<_>>()
+    let all: Vec<&Cell> = cells.iter().collect();
+    draw_stage(lab, "figure-1", "Sorting", &dense, sort)?;
+    draw_stage(lab, "figure-2", "Candidates", &all, candidates)?;
+    draw_stage(lab, "figure-3", "Pairing", &all, pairing)?;
+    draw_layers(lab, cells)?;
+    draw_strips(lab, &dense)
+}
+
+/// Figures 1 to 3: time and speed-up of a stage against the number of boxes, for each density.
+fn draw_stage(
+    lab: &mut Lab,
+    file: &str,
+    name: &str,
+    cells: &[&Cell],
+    stage: Stage,
+) -> Result<(), Failure> {
+    let mut densities: Vec<f64> = cells.iter().map(|cell| cell.density).collect();
+    densities.sort_by(f64::total_cmp);
+    densities.dedup();
+    let line = |label: String, density: f64, value: &dyn Fn(&Cell) -> f64| {
+        let mine = cells.iter().filter(|cell| cell.density == density);
+        Series::new(&label, mine.map(|cell| (cell.n as f64, value(cell))).collect())
     };
-    let versions = [SEQUENTIAL, PARALLEL, STRIPS_ONE, STRIPS_ALL];
-    let times = versions.map(|name| Series::new(name, by_size(&|cell| cell.time(name))));
-    let by_density = |value: &dyn Fn(&Runner) -> f64| {
-        let cells = cells.iter().filter(|cell| cell.n == largest);
-        cells.map(|cell| (cell.density, value(cell.runner(PARALLEL)))).collect::<Vec<_>>()
+    let (mut times, mut gains, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    for &density in &densities {
+        let group = format!("density {density}");
+        for (version, dash) in [(SEQUENTIAL, 0), (PARALLEL, 1)] {
+            let short = if dash == 0 { "sequential" } else { "parallel" };
+            let time = |cell: &Cell| cell.runner(version).least(stage);
+            times.push(line(format!("{short}, {density}"), density, &time).in_group(&group, dash));
+        }
+        let gain = |cell: &Cell| ratio(cell.runner(SEQUENTIAL), cell.runner(PARALLEL), stage).value;
+        gains.push(line(group, density, &gain));
+        for cell in cells.iter().filter(|cell| cell.density == density) {
+            let [one, all] = [SEQUENTIAL, PARALLEL].map(|name| cell.runner(name).least(stage));
+            let figures = [one, all, gain(cell)].map(|value| format!("{value:.4}"));
+            let key = vec![cell.n.to_string(), density.to_string()];
+            rows.push([key, figures.to_vec()].concat());
+        }
+    }
+    let header = ["n", "density", "sequential_min_ms", "parallel_min_ms", "median_speed_up"];
+    lab.csv(file, &header, &rows)?;
+    let threads = available_threads();
+    let chart = |title: String, note: String, y: Axis, series: Vec<Series>| {
+        Chart::Lines(Lines { title, note, x: Axis::log("number of boxes"), y, series })
     };
-    let total = Chart::Lines(Lines {
-        title: "Time of a frame".into(),
-        note: format!(
-            "uniform scene at density {DENSE}; least over the frames; both axes logarithmic"
-        ),
-        x: Axis::log("number of boxes"),
-        y: Axis::log("milliseconds"),
-        series: times.into(),
-    });
-    let speed = Chart::Lines(Lines {
-        title: "Speed-up of all threads".into(),
-        note: format!("{} threads over one; uniform scene at density {DENSE}", available_threads()),
-        x: Axis::log("number of boxes"),
-        y: Axis::linear("times as fast"),
-        series: vec![
-            Series::new("paper", by_size(&|cell| cell.speed_up(SEQUENTIAL, PARALLEL))),
-            Series::new("strips", by_size(&|cell| cell.speed_up(STRIPS_ONE, STRIPS_ALL))),
+    lab.plot(
+        file,
+        &[
+            chart(
+                format!("{name}: time"),
+                "uniform scene; least over the frames; both axes logarithmic".into(),
+                Axis::log("milliseconds"),
+                times,
+            ),
+            chart(
+                format!("{name}: speed-up"),
+                format!("{threads} threads and partitions over the sequential version"),
+                Axis::linear("times as fast"),
+                gains,
+            ),
         ],
-    });
-    let stages = Chart::Lines(Lines {
-        title: "Stages of the paper's version".into(),
-        note: format!("{} boxes, all threads; least over the frames", grouped(largest as u64)),
+    )
+}
+
+/// Figure 4: the stages on top of each other against density, and the speed-up of the whole.
+fn draw_layers(lab: &mut Lab, cells: &[Cell]) -> Result<(), Failure> {
+    let mut sizes: Vec<usize> = cells.iter().map(|cell| cell.n).collect();
+    sizes.dedup();
+    let sizes = &sizes[sizes.len().saturating_sub(3)..];
+    let at = |n: usize, value: &dyn Fn(&Cell) -> f64| -> Vec<(f64, f64)> {
+        let mine = cells.iter().filter(|cell| cell.n == n);
+        mine.map(|cell| (cell.density, value(cell))).collect()
+    };
+    let layers: [(&str, Stage); 3] = [
+        ("sort", |frame| frame.sort_ms),
+        ("… + candidates", |frame| frame.sort_ms + frame.candidates_ms),
+        ("… + pairing", |frame| frame.sort_ms + frame.candidates_ms + frame.pairing_ms),
+    ];
+    let mut charts = Vec::new();
+    for &n in sizes {
+        let line = |(name, stage): &(&str, Stage)| {
+            Series::new(name, at(n, &|cell| cell.runner(PARALLEL).least(stage)))
+        };
+        charts.push(Chart::Lines(Lines {
+            title: format!("Stages of the parallel version, {} boxes", grouped(n as u64)),
+            note: format!("{} threads; each line adds a stage", available_threads()),
+            x: Axis::linear("density"),
+            y: Axis::linear("milliseconds"),
+            series: layers.iter().map(line).collect(),
+        }));
+    }
+    let gain = |n: &usize| {
+        let points = at(*n, &|cell| cell.ratio(SEQUENTIAL, PARALLEL).value);
+        Series::new(&format!("{} boxes", grouped(*n as u64)), points)
+    };
+    charts.push(Chart::Lines(Lines {
+        title: "Speed-up of the whole".into(),
+        note: format!("{} threads over the sequential version", available_threads()),
         x: Axis::linear("density"),
-        y: Axis::linear("milliseconds"),
-        series: vec![
-            Series::new("sort", by_density(&|r| r.least(|frame| frame.sort_ms))),
-            Series::new("candidates", by_density(&|r| r.least(|frame| frame.candidates_ms))),
-            Series::new("pairing", by_density(&|r| r.least(|frame| frame.pairing_ms))),
-        ],
+        y: Axis::linear("times as fast"),
+        series: sizes.iter().map(gain).collect(),
+    }));
+    let rows = cells.iter().map(|cell| {
+        let layers = layers.map(|(_, stage)| cell.runner(PARALLEL).least(stage));
+        let gain = cell.ratio(SEQUENTIAL, PARALLEL).value;
+        let figures = [layers[0], layers[1], layers[2], gain].map(|value| format!("{value:.4}"));
+        [vec![cell.n.to_string(), cell.density.to_string()], figures.to_vec()].concat()
     });
-    lab.plot("stages", &[total, speed, stages])
+    let header = ["n", "density", "sort_ms", "sort_and_candidates_ms", "all_ms", "median_speed_up"];
+    lab.csv("figure-4", &header, &rows.collect::<Vec<_>>())?;
+    lab.plot("figure-4", &charts)
+}
+
+/// Not in the paper: the library's strips next to both versions.
+fn draw_strips(lab: &mut Lab, dense: &[&Cell]) -> Result<(), Failure> {
+    let versions = [SEQUENTIAL, PARALLEL, STRIPS_ONE, STRIPS_ALL];
+    let line = |name: &str| {
+        let points = dense.iter().map(|cell| (cell.n as f64, cell.time(name))).collect();
+        Series::new(name, points)
+    };
+    lab.plot(
+        "stages",
+        &[Chart::Lines(Lines {
+            title: "Time of a frame".into(),
+            note: format!("uniform scene at density {DENSE}; least over the frames; both axes log"),
+            x: Axis::log("number of boxes"),
+            y: Axis::log("milliseconds"),
+            series: versions.map(line).into(),
+        })],
+    )
 }
 
 fn speed_up(cell: &Cell) -> Claim {
@@ -185,7 +283,76 @@ fn speed_up(cell: &Cell) -> Claim {
     .show(format!("measured with {threads} threads"))
     .at(format!("{} boxes at density {}", cell.n, cell.density))
     .needs_cores(PARTITIONS, threads)
-    .remark("sixteen partitions however many threads")
+    .remark("against Algorithm 1; as many partitions as threads")
+}
+
+/// The speed-up of a stage, as a claim about the paper's sixteen cores.
+fn of_sixteen(claim: Claim, cell: &Cell) -> Claim {
+    let threads = available_threads();
+    claim
+        .show(format!("measured with {threads} threads"))
+        .at(format!("{} boxes at density {}", cell.n, cell.density))
+        .needs_cores(PARTITIONS, threads)
+}
+
+fn gain(cell: &Cell, stage: Stage) -> Figure {
+    ratio(cell.runner(SEQUENTIAL), cell.runner(PARALLEL), stage)
+}
+
+fn sorting(cell: &Cell) -> Claim {
+    let (sort, whole) = (gain(cell, |frame| frame.sort_ms), gain(cell, |frame| frame.total_ms));
+    let claim = Claim::new(
+        "Sorting scales modestly: partitions have to be set up, and radix passes only copy",
+        "less than the other stages (section 6.1, figure 1)",
+    )
+    .require("speed-up of sorting by that of the whole", sort.scaled(1.0 / whole.value), {
+        Bound::at_most(1.0)
+    })
+    .show(format!("{sort} times as fast"));
+    of_sixteen(claim, cell)
+}
+
+fn candidates(thin: &Cell, dense: &Cell) -> Claim {
+    let stage: Stage = |frame| frame.candidates_ms;
+    let (few, many) = (gain(thin, stage), gain(dense, stage));
+    let claim = Claim::new(
+        "The speed-up of the candidates falls slightly as density grows",
+        "in some cases (section 6.2, figure 2)",
+    )
+    .require("speed-up if dense by that if thin", many.scaled(1.0 / few.value), {
+        Bound::Between { least: 0.7, most: 1.0 }
+    })
+    .show(format!("{many} and {few} times as fast"));
+    of_sixteen(claim, dense)
+}
+
+fn pairing(thin: &Cell, dense: &Cell) -> Claim {
+    let stage: Stage = |frame| frame.pairing_ms;
+    let (few, many) = (gain(thin, stage), gain(dense, stage));
+    let claim = Claim::new(
+        "Pairing scales better the denser the scene, beyond the number of threads",
+        "super-linear in dense large scenes (section 6.3, figure 3)",
+    )
+    .require("times as fast with 16 threads", many, Bound::at_least(PARTITIONS as f64))
+    .require("the same by that of the thin scene", many.scaled(1.0 / few.value), {
+        Bound::at_least(1.0)
+    });
+    of_sixteen(claim, dense)
+}
+
+fn million_boxes(cell: &Cell) -> Claim {
+    let claim = Claim::new(
+        "A million boxes take 122 to 167 ms, depending on density",
+        "122 to 167 ms with 16 cores (section 8, figure 4)",
+    )
+    .require(
+        "milliseconds of the parallel version",
+        cell.runner(PARALLEL).figure(|frame| frame.total_ms),
+        Bound::at_most(167.0).better_from(122.0),
+    )
+    .show(format!("strips {} ms", cell.runner(STRIPS_ALL).figure(|frame| frame.total_ms)))
+    .over_sizes();
+    of_sixteen(claim, cell)
 }
 
 fn stage_shares(thin: &Cell, dense: &Cell) -> Claim {
@@ -208,14 +375,14 @@ fn ratio(one: &Runner, other: &Runner, value: impl Fn(&Frame) -> f64 + Copy) -> 
     Figure::ratio(&one.values(value), &other.values(value))
 }
 
-fn dispersion(cell: &Cell) -> Claim {
-    let greatest = cell.runner(PARALLEL).greatest(|frame| frame.dispersion);
+fn dispersion(runner: &Runner, n: usize) -> Claim {
+    let greatest = runner.greatest(|frame| frame.dispersion);
     Claim::new(
         "Boundaries kept from the previous frame balance the sort",
         "dispersion D below 0.01 in every frame (section 6.1)",
     )
     .require("greatest dispersion", Figure::counted(greatest), Bound::at_most(0.01))
-    .at(format!("{} boxes at density {DENSE}, both axes, {PARTITIONS} partitions", cell.n))
+    .at(format!("{n} boxes at density {DENSE}, both axes, {PARTITIONS} partitions"))
     .remark("counted in every frame after the first")
 }
 
@@ -231,11 +398,11 @@ fn beyond(cell: &Cell) -> Claim {
         .show(format!("{all} times on all threads"))
         .show(format!("{:.2} times the tests", tests(STRIPS_ONE) / tests(SEQUENTIAL)))
         .at(format!("{} boxes at density {}", cell.n, cell.density))
-        .remark("strips also divide the work in another way")
+        .remark("strips also divide the work in another way; against Algorithm 1")
 }
 
 /// Shares of the work for four to 64 partitions.
-pub(crate) fn balance(lab: &mut Lab) -> Result<Claim, Failure> {
+pub(crate) fn balance(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let n = lab.pick(1 << 14, 1 << 19);
     let counts = [4usize, 8, 16, 32, 64];
     let names = ["4", "8", "16", "32", "64"];
@@ -245,9 +412,9 @@ pub(crate) fn balance(lab: &mut Lab) -> Result<Claim, Failure> {
     let mut runners = runners.collect::<Result<Vec<Runner>, Failure>>()?;
     let course = Course {
         scene: scene(n, DENSE),
-        frames: 4,
+        frames: lab.pick(4, 20),
         stride: 1,
-        budget: Duration::from_secs(lab.pick(5, 60)),
+        budget: Duration::from_secs(lab.pick(5, 15)),
     };
     course.run(lab, &mut runners)?;
     let worst = |runner: &Runner, which: usize| runner.greatest(|frame| frame.deviation[which]);
@@ -283,12 +450,14 @@ pub(crate) fn balance(lab: &mut Lab) -> Result<Claim, Failure> {
     )?;
     let (tests, pairs) =
         (super::greatest(points(0).map(|p| p.1)), super::greatest(points(1).map(|p| p.1)));
-    Ok(Claim::new(
+    let shares = Claim::new(
         "The partitions' work is almost perfectly balanced",
         "standard deviation of the shares below 1.5 % with 4 to 64 threads (section 6.3)",
     )
     .require("deviation of the pairs in percent", Figure::counted(pairs), Bound::at_most(1.5))
     .require("deviation of the tests in percent", Figure::counted(tests), Bound::at_most(1.5))
     .at(format!("{n} boxes at density {DENSE}, 4 to 64 partitions"))
-    .remark("counted"))
+    .remark("counted");
+    let sixteen = counts.iter().position(|&count| count == PARTITIONS).unwrap_or(0);
+    Ok(vec![shares, dispersion(&runners[sixteen], n)])
 }

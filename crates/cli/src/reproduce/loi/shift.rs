@@ -24,7 +24,12 @@ struct Shifted {
     lost: u64,
 }
 
-pub(super) fn claim(lab: &mut Lab) -> Result<Claim, Failure> {
+/// The part of the experiment.
+pub(super) fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
+    Ok(vec![claim(lab)?])
+}
+
+fn claim(lab: &mut Lab) -> Result<Claim, Failure> {
     let n = lab.pick(20_000, 200_000);
     let mut boxes = Boxes::new();
     let spec = SceneSpec::new("uniform", n, 1).param("spread", 0.0);

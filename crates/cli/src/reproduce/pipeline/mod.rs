@@ -7,26 +7,13 @@
 
 use std::time::Instant;
 
-use super::{Claim, Lab};
-use crate::support::failure::Failure;
-
 mod climbing;
 mod phases;
 mod schedules;
 
-pub(crate) use phases::center;
-
-/// The narrow phase and the whole pipeline of Loi.
-pub(crate) fn of_loi(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
-    let mut claims = climbing::claims(lab)?;
-    claims.extend(phases::claims(lab)?);
-    Ok(claims)
-}
-
-/// Detection and response of the chapter on parallel techniques.
-pub(crate) fn of_grids(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
-    schedules::claims(lab)
-}
+pub(crate) use climbing::claims as climbing;
+pub(crate) use phases::{center, claims as phases, detail};
+pub(crate) use schedules::claims as of_grids;
 
 /// How long some work takes.
 fn nanoseconds_of(work: impl FnOnce()) -> f64 {

@@ -131,5 +131,5 @@ fn write(
         );
     }
     let header = ["schedule", "workers", "pairs", "pairs_of_busiest", "median_ms", "speed_up"];
-    lab.csv("response", &header, &rows)
+    lab.csv("world", &header, &rows)
 }

@@ -189,23 +189,34 @@ impl Table {
         Figure { value: won, low: won, high: lost }
     }
 
+    /// The times of a contender at the varied figure nearest to this one.
+    pub(crate) fn times(&self, varied: f64, index: usize) -> &[f64] {
+        let distance = |row: &&(f64, Vec<Outcome>)| (row.0 - varied).abs();
+        let nearest = self.rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.map_or(&[], |(_, row)| &row[index].times)
+    }
+
+    /// A line for each contender under another name.
+    pub(crate) fn named_series(&self, names: &[&str]) -> Vec<Series> {
+        let line = |(index, name): (usize, &&str)| {
+            Series::new(name, self.points(index, |outcome| outcome.median))
+        };
+        names.iter().enumerate().map(line).collect()
+    }
+
+    /// Rows of a file: what was varied, contender, median, least, swaps.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        let row = |at: f64, outcome: &Outcome| {
+            let Outcome { name, median, shortest, swaps, .. } = outcome;
+            let [median, shortest] = [median, shortest].map(|time| format!("{time:.4}"));
+            vec![format!("{at}"), name.clone(), median, shortest, format!("{swaps:.0}")]
+        };
+        self.rows.iter().flat_map(move |(at, list)| list.iter().map(move |one| row(*at, one)))
+    }
+
     /// Writes all figures to a file.
     pub(crate) fn write(&self, lab: &mut Lab, file: &str, varied: &str) -> Result<(), Failure> {
-        let mut rows = Vec::new();
-        for (at, outcomes) in &self.rows {
-            for outcome in outcomes {
-                let Outcome { name, median, shortest, swaps, .. } = outcome;
-                let figures = [median, shortest].map(|time| format!("{time:.4}"));
-                let [median, shortest] = figures;
-                rows.push(vec![
-                    format!("{at}"),
-                    name.clone(),
-                    median,
-                    shortest,
-                    format!("{swaps:.0}"),
-                ]);
-            }
-        }
+        let rows: Vec<Vec<String>> = self.rows().collect();
         lab.csv(file, &[varied, "contender", "median_ms", "min_ms", "swaps"], &rows)
     }
 }

@@ -6,34 +6,40 @@
 
 use jostle_scenes::SceneSpec;
 
-use super::{Claim, Experiment, Lab};
+use super::{Claim, Experiment, Lab, Part};
 use crate::support::failure::Failure;
 
 mod cells;
 mod contest;
 mod growth;
+mod octree;
 mod single;
 mod sweeps;
 
 /// Every experiment of the paper.
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "tracy",
-    paper: "D. Tracy, S. Buss, B. Woods, Efficient Large-Scale Sweep and Prune Methods with AABB \
-            Insertion and Removal, 2009",
-    about: "growth of swaps, figures 8 to 11, sizes of chunks and cells, local and global sort",
-    run,
+    about: "growth of swaps, figures 8 to 11, octree, sizes of chunks and cells, both sorts",
+    parts: &[
+        part("growth", "figure 2: swaps when every box moves", [2.0, 120.0], growth::swaps),
+        part("figure-8", "one insertion and one removal", [2.0, 60.0], single::moving),
+        part("figure-9", "150 of 3 000 boxes move", [2.0, 40.0], single::events),
+        part("figure-10", "10 000 of 100 000 boxes move", [3.0, 90.0], cells::events),
+        part("figure-11", "the world grows", [3.0, 120.0], cells::scale),
+        part("octree", "figure 11 and section 4.2: the octree", [3.0, 120.0], octree::run),
+        part("chunks", "section 3.2.2: endpoints in a chunk", [1.0, 15.0], sweeps::chunks),
+        part("cells", "section 4.2: boxes in a cell", [3.0, 60.0], sweeps::cells),
+        part("sorts", "section 4: local and global sort", [1.0, 20.0], sweeps::sorts),
+    ],
 };
 
-fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
-    let mut claims = growth::swaps(lab)?;
-    claims.extend(single::moving(lab)?);
-    claims.extend(single::events(lab)?);
-    claims.extend(cells::events(lab)?);
-    claims.extend(cells::scale(lab)?);
-    claims.extend(sweeps::chunks(lab)?);
-    claims.extend(sweeps::cells(lab)?);
-    claims.extend(sweeps::sorts(lab)?);
-    Ok(claims)
+const fn part(
+    name: &'static str,
+    about: &'static str,
+    seconds: [f64; 2],
+    run: fn(&mut Lab) -> Result<Vec<Claim>, Failure>,
+) -> Part {
+    Part { name, about, seconds, run }
 }
 
 /// The paper's world of `n` boxes a share of which moves, with this many boxes inserted, and as

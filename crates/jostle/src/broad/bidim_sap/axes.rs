@@ -124,6 +124,18 @@ pub(super) fn replace_clustered(axes: Axes, dispersion: [f64; 2], crowding: &Cro
     }
 }
 
+/// The paper's rule and nothing else: the swept axis with the greater dispersion is replaced by the
+/// unused one if it passes the threshold. The paper does not tell its threshold. What the unused
+/// axis is like is not asked, so two clustered axes take turns.
+pub(super) fn replace_dispersed(axes: Axes, dispersion: [f64; 2], threshold: f64) -> Axes {
+    let spare = axes.unused();
+    match dispersion {
+        [primary, secondary] if primary.max(secondary) <= threshold => axes,
+        [primary, secondary] if primary >= secondary => Axes { primary: spare, ..axes },
+        _ => Axes { secondary: spare, ..axes },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +192,14 @@ mod tests {
         }
         let clustered = [0.5, 0.011, 0.012];
         assert_eq!(choose(Some(axes), &clustered).unused(), 0);
+    }
+
+    #[test]
+    fn the_pure_rule_replaces_the_more_dispersed_axis_and_no_other() {
+        let axes = Axes { primary: 0, secondary: 1 };
+        assert_eq!(replace_dispersed(axes, [0.1, 0.1], 0.1), axes);
+        assert_eq!(replace_dispersed(axes, [0.11, 0.0], 0.1), Axes { primary: 2, ..axes });
+        assert_eq!(replace_dispersed(axes, [0.11, 0.12], 0.1), Axes { secondary: 2, ..axes });
     }
 
     #[test]

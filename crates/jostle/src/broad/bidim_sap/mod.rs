@@ -16,9 +16,9 @@
 //!          Strips: each strip sweeps its own boxes, in vectors             strip_sweep.rs
 //! ```
 //!
-//! [`Division::Trees`] is the paper, [`Division::Strips`] the default. Both give the same pairs, in
-//! the same order for every number of threads: partitions depend on the boxes alone, and idle
-//! threads steal them.
+//! [`Division::Trees`] is the paper, [`Division::Strips`] the default and [`Division::Sequential`]
+//! the paper's version for one thread. All give the same pairs, in the same order for every number
+//! of threads: partitions depend on the boxes alone, and idle threads steal them.
 //!
 //! **Cost.** With `f` the share of pairs that overlap on an axis, about `f₁ f₂ n²/2` tests, and
 //! strips make 1.6 times as many: `n^(4/3)` in a cube of constant density, 200 a box for a million
@@ -62,6 +62,7 @@ use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
 
 use axes::{Axes, Crowding, Sampler};
+use sequential::Sequential;
 use strips::Strips;
 use trees::Trees;
 
@@ -69,6 +70,7 @@ mod axes;
 mod bounds;
 mod candidates;
 mod pairing;
+mod sequential;
 mod strip_sweep;
 mod strips;
 mod trees;
@@ -82,6 +84,8 @@ pub enum Division {
     /// As in the paper: candidate ranges and one succinct tree per partition, each of which
     /// sweeps the endpoints of all boxes.
     Trees,
+    /// The paper's sequential version, on the calling thread: what its speed-ups compare with.
+    Sequential,
 }
 
 /// Which axes are swept.
@@ -92,6 +96,10 @@ pub enum AxisRule {
     Adaptive,
     /// Always these two different axes, the primary one first.
     Fixed(Axis, Axis),
+    /// The paper's rule alone: a swept axis whose dispersion passes this many thousandths is
+    /// replaced by the unused one, whatever that gains. Only [`Division::Trees`] knows the
+    /// dispersion; the others take [`AxisRule::Adaptive`].
+    Dispersion(u32),
 }
 
 /// How a [`BidimSap`] works; the default is the fastest. The pairs found are always the same.
@@ -102,7 +110,7 @@ pub struct BidimSapOptions {
     /// Which axes are swept.
     pub axes: AxisRule,
     /// Number of partitions; 0 chooses by the number and the sizes of the boxes, never by the
-    /// number of threads. With [`Division::Trees`] 1 is the paper's sequential version.
+    /// number of threads. [`Division::Sequential`] has none.
     pub partitions: usize,
 }
 
@@ -115,6 +123,7 @@ pub struct BidimSap {
     axes: Option<Axes>,
     trees: Trees,
     strips: Strips,
+    sequential: Sequential,
     follower: Follower,
     clock: StageClock,
 }
@@ -140,6 +149,7 @@ impl BidimSap {
             axes: None,
             trees: Trees::default(),
             strips: Strips::default(),
+            sequential: Sequential::default(),
             follower: Follower::default(),
             clock: StageClock::default(),
         }
@@ -156,10 +166,16 @@ impl BidimSap {
                 Axes { primary: primary.index(), secondary: secondary.index() }
             }
             (_, Division::Strips, current) => axes::choose(current, crowding),
-            (_, Division::Trees, current) => {
-                // The paper begins with x and y.
+            // The paper begins with x and y.
+            (rule, division, current) => {
                 let current = current.unwrap_or(Axes { primary: 0, secondary: 1 });
-                axes::replace_clustered(current, self.trees.dispersion(), crowding)
+                let dispersion = self.trees.dispersion();
+                match (rule, division) {
+                    (AxisRule::Dispersion(most), Division::Trees) => {
+                        axes::replace_dispersed(current, dispersion, f64::from(most) / 1e3)
+                    }
+                    _ => axes::replace_clustered(current, dispersion, crowding),
+                }
             }
         }
     }
@@ -184,6 +200,7 @@ impl BidimSap {
             Division::Trees => {
                 self.trees.update(boxes, axes, partitions, workers, found, clock)?;
             }
+            Division::Sequential => self.sequential.update(boxes, axes, found, clock)?,
         }
         found.check_limit()
     }
@@ -208,6 +225,7 @@ impl BroadPhase for BidimSap {
 
     fn stats(&self) -> Stats {
         let bytes = self.sampler.bytes() + self.trees.bytes() + self.strips.bytes();
+        let bytes = bytes + self.sequential.bytes();
         let mut stats = Stats { bytes, stages: self.clock.stages().to_vec(), ..Stats::default() };
         // If nothing changed, the last update did nothing.
         if self.clock.stages().is_empty() {
@@ -216,6 +234,7 @@ impl BroadPhase for BidimSap {
         match self.options.division {
             Division::Strips => self.strips.count(&mut stats),
             Division::Trees => self.trees.count(&mut stats),
+            Division::Sequential => self.sequential.count(&mut stats),
         }
         stats
     }

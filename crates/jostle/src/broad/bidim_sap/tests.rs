@@ -1,4 +1,4 @@
-//! Both divisions against brute force, over histories and for hostile input.
+//! All divisions against brute force, over histories and for hostile input.
 
 use super::*;
 use crate::aabb::Aabb;
@@ -11,12 +11,16 @@ use proptest::prelude::*;
 
 fn options() -> Vec<BidimSapOptions> {
     let mut all = Vec::new();
+    let rules = [AxisRule::Adaptive, AxisRule::Fixed(Axis::Z, Axis::X), AxisRule::Dispersion(50)];
     for division in [Division::Strips, Division::Trees] {
         for partitions in [0, 1, 5, 40] {
-            for axes in [AxisRule::Adaptive, AxisRule::Fixed(Axis::Z, Axis::X)] {
+            for axes in rules {
                 all.push(BidimSapOptions { division, axes, partitions });
             }
         }
+    }
+    for axes in rules {
+        all.push(BidimSapOptions { division: Division::Sequential, axes, partitions: 0 });
     }
     all
 }
