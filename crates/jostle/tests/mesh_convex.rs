@@ -1,6 +1,7 @@
 //! Meshes against convex shapes: loops over all triangles, parry3d-f64 as a second opinion, moved
 //! and swapped pairs, and solids.
 
+#[allow(dead_code, reason = "other tests use the rest of it")]
 #[path = "narrow_support/random.rs"]
 mod random;
 

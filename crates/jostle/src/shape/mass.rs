@@ -6,7 +6,8 @@
 //! they are taken as the hull of their furthest points in 10 242 directions, whose volume is low by
 //! less than 0.2 % and exact where the surface is flat.
 //! Surfaces and lines (triangles, flat hulls, meshes that are no solids, shapes with a size of
-//! zero) have no volume, hence no mass and no inertia. A half-space has infinite mass, so that forces do not move it.
+//! zero) have no volume, hence no mass and no inertia. A half-space has infinite mass, so that
+//! forces do not move it.
 
 use super::error::{ShapeError, check_size};
 use super::hull::icosphere_points;

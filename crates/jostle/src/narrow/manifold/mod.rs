@@ -407,6 +407,14 @@ fn reduce(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
     if points.len() == first + 1 {
         return;
     }
+    sort(points, first);
+    if points.len() > first + 4 {
+        keep_widest(normal, points, first);
+    }
+}
+
+/// Puts the points from `first` on into the order of their pieces and numbers, each number once.
+fn sort(points: &mut Vec<ManifoldPoint>, first: usize) {
     let order = |p: &ManifoldPoint, q: &ManifoldPoint| {
         (p.pieces, p.id).cmp(&(q.pieces, q.id)).then(p.separation.total_cmp(&q.separation))
     };
@@ -419,9 +427,6 @@ fn reduce(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
         }
     }
     points.truncate(kept);
-    if points.len() > first + 4 {
-        keep_widest(normal, points, first);
-    }
 }
 
 fn keep_widest(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {

@@ -12,8 +12,9 @@ use super::super::placed::Placed;
 use super::super::query::Query;
 use super::super::solve::{Memory, size_of};
 use super::super::surface::{self, Touching};
-use super::{Facing, Points, mixed, reduce, single};
+use super::{Facing, Points, mixed, single, sort};
 use crate::shape::Shape;
+use glam::DVec3;
 
 /// Cosine of the angle between normals of one group.
 const GROUP: f64 = 0.99;
@@ -48,7 +49,7 @@ impl Query {
             out.push(single(contact, 0, [0; 2]));
         }
         match which {
-            Points::OfPair => reduce(contact.normal, out, first),
+            Points::OfPair => spread(contact.normal, out, first),
             Points::OfPieces => reduce_groups(out, first, usize::from(!swapped)),
         }
     }
@@ -99,7 +100,6 @@ impl Query {
         if out.len() == before && touching.on_triangle {
             out.push(single(&contact, mixed(salt, facing.first_id()), pieces));
         }
-        reduce(contact.normal, out, before);
         self.scratch = Some(scratch);
     }
 }
@@ -125,6 +125,45 @@ fn reduce_groups(points: &mut Vec<ManifoldPoint>, first: usize, other: usize) {
         let begin = points.len();
         points.extend(all.iter().filter(|point| like(point)));
         all.retain(|point| !like(point));
-        reduce(head.normal, points, begin);
+        spread(head.normal, points, begin);
     }
+}
+
+/// Depths that differ by less than this share of the width are the same for the choice of points.
+const LEVEL: f64 = 1e-3;
+
+/// Leaves four of the points from `first` on. Over many triangles all points are about as deep, so
+/// that beginning with the deepest would choose others with every tremble: the outermost comes
+/// first, then the one furthest from it and the two widest on both sides. A point that is much
+/// deeper than these takes the place of the nearest of them.
+fn spread(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
+    sort(points, first);
+    let all = &points[first..];
+    if all.len() <= 4 {
+        return;
+    }
+    let best = |score: &dyn Fn(usize) -> f64| {
+        (0..all.len()).rev().max_by(|&i, &j| score(i).total_cmp(&score(j))).unwrap_or(0)
+    };
+    let middle = all.iter().map(|point| point.point_a).sum::<DVec3>() / all.len() as f64;
+    let at = |index: usize| all[index].point_a;
+    let outermost = best(&|i| at(i).distance_squared(middle));
+    let furthest = best(&|i| at(i).distance_squared(at(outermost)));
+    let across = (at(furthest) - at(outermost)).cross(normal);
+    let left = best(&|i| (at(i) - at(outermost)).dot(across));
+    let right = best(&|i| -(at(i) - at(outermost)).dot(across));
+    let mut chosen = [outermost, furthest, left, right];
+    let deepest = best(&|i| -all[i].separation);
+    let least = chosen.iter().map(|&i| all[i].separation).fold(f64::INFINITY, f64::min);
+    let width = at(outermost).distance(at(furthest));
+    if all[deepest].separation < least - LEVEL * width {
+        let near = |&i: &usize| at(i).distance_squared(at(deepest));
+        let place = (0..4).min_by(|&i, &j| near(&chosen[i]).total_cmp(&near(&chosen[j])));
+        chosen[place.unwrap_or(0)] = deepest;
+    }
+    chosen.sort_unstable();
+    let kept: Vec<ManifoldPoint> =
+        (0..4).filter(|&k| k == 0 || chosen[k] != chosen[k - 1]).map(|k| all[chosen[k]]).collect();
+    points.truncate(first);
+    points.extend(kept);
 }

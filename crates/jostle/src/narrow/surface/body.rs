@@ -110,6 +110,10 @@ impl<'a> Body<'a> {
         if self.flat { self.frame.inverse_apply(center) } else { center }
     }
 
+    pub(crate) fn is_ball(&self) -> bool {
+        matches!(self.kind, Kind::Point(_))
+    }
+
     pub(crate) fn size(&self) -> f64 {
         self.placed.shape.bounding_radius()
     }

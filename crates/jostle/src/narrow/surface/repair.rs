@@ -33,6 +33,8 @@ pub(crate) struct Touching {
     pub contact: Contact,
     /// The point of the contact is on the triangle, and not only in its plane.
     pub on_triangle: bool,
+    /// The normal is that of the face, all over which the shape may touch.
+    faces: bool,
 }
 
 /// Cosine of the angle up to which a normal is that of the face: a thousandth.
@@ -83,10 +85,10 @@ fn one_part(
     let found = around.gather(&request, memory);
     let first = out.len();
     for (place, signed) in found {
-        let (mended, on_triangle) = around.mended(place, signed, reach);
+        let (answer, on_triangle, faces) = around.mended(place, signed, reach);
         let (triangle, corners) = around.near[place];
-        let contact = around.body.in_world(pose, mended).contact(size);
-        out.push(Touching { triangle, piece, corners, part: None, contact, on_triangle });
+        let contact = around.body.in_world(pose, answer).contact(size);
+        out.push(Touching { triangle, piece, corners, part: None, contact, on_triangle, faces });
     }
     out[first..].sort_unstable_by_key(|touching| touching.triangle);
     drop_doubles(out, first, ON * around.body.size());
@@ -134,11 +136,12 @@ pub(crate) fn touching_surfaces(
 fn drop_doubles(out: &mut Vec<Touching>, first: usize, near: f64) {
     let mut kept = first;
     for place in first..out.len() {
-        let Touching { contact, .. } = out[place];
+        let Touching { contact, faces, .. } = out[place];
         let same = |other: &Touching| {
-            other.contact.point_a.distance_squared(contact.point_a) <= near * near
+            // In one plane several may name the lowest point of the shape, or a common vertex.
+            !(faces || other.faces)
+                && other.contact.point_a.distance_squared(contact.point_a) <= near * near
                 && other.contact.normal.dot(contact.normal) >= FACE
-                && other.on_triangle
         };
         if !out[first..kept].iter().any(same) {
             out[kept] = out[place];
@@ -177,21 +180,29 @@ impl Around<'_> {
         found
     }
 
-    /// The answer for a triangle with a normal that the surface has, and whether its point is on
-    /// the triangle.
-    fn mended(&self, place: usize, signed: Signed, reach: f64) -> (Signed, bool) {
+    /// The answer for a triangle with a normal that the surface has, whether its point is on the
+    /// triangle, and whether it may touch all over the face.
+    fn mended(&self, place: usize, signed: Signed, reach: f64) -> (Signed, bool, bool) {
         let corners = &self.near[place].1;
         let face = self.facing(corners);
         let along = signed.normal.dot(face);
         if along >= FACE || !self.inside && along > -FACE && !self.is_ghost(&signed) {
-            return (signed, true);
+            // A ball touches a face in one point, neighbours too.
+            let faces = along >= FACE && !self.body.is_ball();
+            let on = along < FACE || self.is_on(corners, signed.on_a);
+            return (signed, on, faces);
         }
         let (lowest, height) = self.body.lowest(face);
         let separation = height - corners[0].dot(face);
         let on_a = lowest - face * separation;
-        let on = point_triangle(corners, on_a).2 <= (ON * self.body.size()).powi(2);
+        let on = self.is_on(corners, on_a);
         let mended = Signed { signed: separation.min(reach), normal: face, on_a, ..signed };
-        (mended, on)
+        (mended, on, true)
+    }
+
+    /// Returns true if a point is on a triangle.
+    fn is_on(&self, corners: &[DVec3; 3], point: DVec3) -> bool {
+        point_triangle(corners, point).2 <= (ON * self.body.size()).powi(2)
     }
 
     /// The normal of a triangle on the side on which the shape has to leave.
