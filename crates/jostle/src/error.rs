@@ -3,9 +3,9 @@
 use std::fmt;
 
 use crate::aabb::BoxFault;
+use crate::fault::{MeshError, PoseError, ShapeError};
 use crate::id::BoxId;
 use crate::pair::LimitReached;
-use crate::shape::{MeshError, PoseError, ShapeError};
 
 /// A box that cannot be taken, by its place in the input.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -85,6 +85,7 @@ mod clock;
 mod detector;
 mod error;
 mod events;
+mod fault;
 mod filter;
 mod id;
 mod journal;

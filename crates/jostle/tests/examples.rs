@@ -20,6 +20,8 @@ mod robot;
 mod rollback;
 #[path = "../examples/stack.rs"]
 mod stack;
+#[path = "../examples/terrain.rs"]
+mod terrain;
 #[path = "../examples/threads.rs"]
 mod threads;
 #[path = "../examples/volumes.rs"]
@@ -68,6 +70,11 @@ fn newton_runs() {
 #[test]
 fn flat_runs() {
     flat::main().unwrap();
+}
+
+#[test]
+fn terrain_runs() {
+    terrain::main().unwrap();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use glam::DVec3;
 
 /// Two nearest points and the square of their distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Nearest {
+pub(crate) struct Nearest {
     pub square: f64,
     pub on_a: DVec3,
     pub on_b: DVec3,
@@ -31,7 +31,7 @@ pub(super) fn along(from: DVec3, to: DVec3, point: DVec3) -> f64 {
 
 /// Nearest points of two segments.
 #[inline]
-pub(super) fn segments(p: DVec3, q: DVec3, a: DVec3, b: DVec3) -> Nearest {
+pub(crate) fn segments(p: DVec3, q: DVec3, a: DVec3, b: DVec3) -> Nearest {
     let (one, other, gap) = (q - p, b - a, p - a);
     let cross = one.cross(other);
     let square = cross.length_squared();
@@ -73,7 +73,7 @@ fn inside(corners: &[DVec3; 3], point: DVec3) -> Option<[f64; 3]> {
 /// The weights of the point of a triangle nearest to a point, that point, and the square of the
 /// distance. At the border weights are exactly zero.
 #[inline]
-pub(super) fn point_triangle(corners: &[DVec3; 3], point: DVec3) -> ([f64; 3], DVec3, f64) {
+pub(crate) fn point_triangle(corners: &[DVec3; 3], point: DVec3) -> ([f64; 3], DVec3, f64) {
     let mut best = ([1.0, 0.0, 0.0], corners[0], f64::INFINITY);
     for k in 0..3 {
         let (from, to) = (corners[k], corners[(k + 1) % 3]);

@@ -43,22 +43,22 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `data/` | the mesh, its checks and report, its tree |
-//! | `exact.rs` | do two triangles touch |
+//! //! | `exact.rs` | do two triangles touch |
 //! | `between.rs` | one mesh as the other sees it |
 //! | `pairs.rs` | touching triangles of two meshes |
 //! | `feature.rs` | nearest points of points, segments and triangles |
 //! | `distance.rs` | nearest points of two meshes |
+//! | `field.rs` | rays and nearest points of height fields |
 //! | `own.rs` | touching triangles of one mesh |
 //! | `continuous.rs` | when moving vertices, edges and triangles meet |
 //! | `ray.rs`, `point.rs`, `winding.rs` | rays, nearest points, inside or outside |
 
 mod between;
 mod continuous;
-mod data;
 mod distance;
 mod exact;
 mod feature;
+mod field;
 mod own;
 mod pairs;
 mod point;
@@ -66,10 +66,12 @@ mod ray;
 mod winding;
 
 pub use crate::shape::MeshError;
+use crate::shape::mesh as data;
+pub use crate::shape::mesh::{Fill, Mesh, MeshReport, Refit};
 pub use continuous::{edge_edge_time, vertex_face_time};
-pub use data::{Fill, Mesh, MeshReport, Refit};
 pub use distance::MeshClosest;
 pub use exact::{segment_touches_triangle, triangles_touch};
+pub(crate) use feature::{point_triangle, segments};
 pub use pairs::{MeshPair, TooManyTrianglePairs};
 pub use point::MeshPoint;
 pub use ray::MeshRayHit;

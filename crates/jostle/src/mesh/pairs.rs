@@ -119,6 +119,21 @@ impl<'a> MeshPair<'a> {
         Ok(found)
     }
 
+    /// Touching pairs, the first `limit` that are found, and whether they are all.
+    pub(crate) fn some_pairs(&self, limit: usize) -> (Vec<(u32, u32)>, bool) {
+        let mut found = Vec::new();
+        let ended = self.visit(|between, a, b, corners| {
+            if triangles_touch(&between.a.corners(a), corners) {
+                if found.len() == limit {
+                    return ControlFlow::Break(());
+                }
+                found.push((a, b));
+            }
+            ControlFlow::Continue(())
+        });
+        (found, ended.is_continue())
+    }
+
     /// Number of pairs of triangles whose boxes cannot be told apart: what the exact test sees.
     pub fn candidate_count(&self) -> u64 {
         let mut count = 0;

@@ -65,7 +65,7 @@ impl Mesh {
 
 /// A ray in the frame in which it is an axis.
 #[derive(Clone, Copy)]
-struct Shear {
+pub(super) struct Shear {
     origin: DVec3,
     /// The axes, that of the largest part of the direction last.
     axes: [usize; 3],
@@ -75,7 +75,7 @@ struct Shear {
 }
 
 impl Shear {
-    fn new(origin: DVec3, direction: DVec3) -> Shear {
+    pub(super) fn new(origin: DVec3, direction: DVec3) -> Shear {
         let size = direction.abs();
         let z = if size.x >= size.y && size.x >= size.z {
             0
@@ -95,7 +95,7 @@ impl Shear {
 
     /// When the ray hits a triangle, and the weights of the corners there.
     #[inline(always)]
-    fn hit(&self, corners: &[DVec3; 3]) -> Option<(f64, [f64; 3])> {
+    pub(super) fn hit(&self, corners: &[DVec3; 3]) -> Option<(f64, [f64; 3])> {
         let [kx, ky, kz] = self.axes;
         let seen = corners.map(|corner| {
             let from = corner - self.origin;

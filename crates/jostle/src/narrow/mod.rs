@@ -6,6 +6,7 @@
 //! | do they touch? | [`intersects`] | yes or no |
 //! | how far apart, where? | [`distance`], [`closest_points`] | distance, nearest points |
 //! | and how deep? | [`contact`], [`contact_within`] | distance or depth, normal, points |
+//! | and which parts? | [`detailed_contact`] | pieces, triangles, weights of their corners |
 //! | what holds them apart? | [`manifold`] | up to four points with persistent ids |
 //! | when do they meet? | [`time_of_impact`] | the first time of touch |
 //! | when are they near? | [`cast_shape`] | the first time within a distance |
@@ -38,6 +39,10 @@
 //! Shapes that agree in everything, kind, sizes, place and turn, are one question in either order
 //! and part along the same normal, whichever is named first: x for balls.
 //!
+//! Meshes and height fields are surfaces: their depth is that of the deepest triangle. A solid mesh
+//! also touches what is inside it. Their contact points have normals that the whole surface has, so
+//! that nothing trips over the edges between triangles.
+//!
 //! Touching counts as intersecting. Flat shapes (triangles, flat hulls, boxes without height) have
 //! a proper depth against anything that is not in their plane; two flat shapes in one plane overlap
 //! with depth zero, hence touch. The depth of a compound is that of its deepest piece: moving by it
@@ -65,6 +70,7 @@
 //! | `feature.rs`, `clip.rs`, `witness.rs` | faces and edges in contact, their common points |
 //! | `manifold.rs`, `time_of_impact.rs` | two questions that build on contacts and distances |
 //! | `cast.rs` | time of impact with a target distance, or out of an overlap |
+//! | `surface/`, `detailed.rs` | meshes and height fields, triangle by triangle |
 //! | `point/`, `ray/` | a point or a ray against one shape |
 //! | `cache.rs`, `warm.rs` | what a pair remembers between frames, and the first try with it |
 //!
@@ -79,6 +85,7 @@ mod clip;
 mod closed;
 mod coaxial;
 mod depth;
+mod detailed;
 mod epa;
 mod feature;
 mod flat;
@@ -94,6 +101,7 @@ mod ray;
 mod sat;
 mod simplex;
 mod solve;
+mod surface;
 mod time_of_impact;
 mod warm;
 mod witness;
@@ -103,6 +111,7 @@ pub use answer::{
 };
 pub use cache::PairCache;
 pub use cast::{CastOptions, cast_shape};
+pub use detailed::{DetailedContact, TrianglePart, detailed_contact};
 pub(crate) use manifold::Points;
 pub use manifold::manifold;
 pub(crate) use pair::{Ball, relative};

@@ -256,6 +256,8 @@ fn numbers(shape: &Shape) -> [f64; 9] {
         Shape::HalfSpace { normal, offset } => set(&[normal.x, normal.y, normal.z, *offset]),
         // Functions in one place, turned alike, are told apart by the order of their making.
         Shape::Custom(custom) => set(&[custom.bounding_radius(), custom.identity() as f64]),
+        Shape::Mesh(mesh) => set(&[mesh.bounding_radius(), mesh.identity() as f64]),
+        Shape::HeightField(field) => set(&[field.bounding_radius(), field.identity() as f64]),
         Shape::Hull(_) | Shape::Compound(_) | Shape::Rounded(_) => {}
     }
     all

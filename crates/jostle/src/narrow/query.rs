@@ -6,6 +6,7 @@ use super::answer::{
 use super::cache::PairCache;
 use super::placed::Placed;
 use super::solve::{Goal, Memory, Request, Scratch, size_of, solve};
+use super::surface;
 
 /// Asks questions about pairs of shapes: it holds their settings and the scratch memory.
 ///
@@ -116,7 +117,11 @@ impl Query {
         cache: &mut PairCache,
     ) -> Option<Signed> {
         let request = Request { goal, options: self.options, reach };
-        solve(a, b, &request, &mut Memory { cache, scratch: &mut self.scratch })
+        let memory = &mut Memory { cache, scratch: &mut self.scratch };
+        if surface::concerns(a.shape, b.shape) {
+            return Some(surface::solve(a, b, &request, memory)?.signed);
+        }
+        solve(a, b, &request, memory)
     }
 }
 

@@ -46,6 +46,15 @@ impl Shape {
         }
     }
 
+    /// The corners of a box around a posed convex shape without its [`margin`](Shape::margin), in
+    /// f64 and up to rounding.
+    pub(crate) fn core_box(&self, pose: &Pose) -> (DVec3, DVec3) {
+        let ((low, high), at) = (self.reach(pose), pose.translation());
+        let shrink = self.margin();
+        let slack = SLACK * (low.abs().max(high.abs()) + at.abs()).max_element();
+        (at + (low + shrink) - slack, at + (high - shrink) + slack)
+    }
+
     /// How far the rotated shape reaches from its origin, down and up along the world's axes,
     /// with the roundings of the rotation covered.
     fn reach(&self, pose: &Pose) -> (DVec3, DVec3) {
@@ -88,6 +97,11 @@ impl Shape {
                 let (least, most) = custom.local_bounds();
                 (low, high, 2.0 * least.abs().max(most.abs()).max_element())
             }
+            Shape::Mesh(mesh) => turned_box(mesh.min(), mesh.max(), turn),
+            Shape::HeightField(field) => {
+                let (low, high) = field.bounds();
+                turned_box(low, high, turn)
+            }
             Shape::HalfSpace { .. } | Shape::Compound(_) => unreachable!("handled by bounds()"),
         };
         let slack = if pose.rotation() == DQuat::IDENTITY { 0.0 } else { SLACK * size };
@@ -97,6 +111,17 @@ impl Shape {
 
 fn symmetric_exact(high: DVec3) -> (DVec3, DVec3) {
     (-high, high)
+}
+
+/// The box around a box that is turned.
+fn turned_box(low: DVec3, high: DVec3, turn: DMat3) -> (DVec3, DVec3, f64) {
+    let size = 2.0 * low.abs().max(high.abs()).max_element();
+    if turn == DMat3::IDENTITY {
+        return (low, high, size);
+    }
+    let (middle, half) = (turn * (low * 0.5 + high * 0.5), high * 0.5 - low * 0.5);
+    let reach = absolute(turn) * half;
+    (middle - reach, middle + reach, size)
 }
 
 fn absolute(matrix: DMat3) -> DMat3 {

@@ -90,6 +90,9 @@ impl Compound {
 fn check_piece(index: usize, shape: &Shape) -> Result<(), ShapeError> {
     match shape {
         Shape::Compound(_) => Err(ShapeError::NestedCompound { index }),
+        Shape::Mesh(_) | Shape::HeightField(_) => {
+            Err(ShapeError::Piece { index, fault: Box::new(ShapeError::NotConvex) })
+        }
         Shape::HalfSpace { .. } => Err(ShapeError::UnboundedPiece { index }),
         _ => shape.check().map_err(|fault| ShapeError::Piece { index, fault: Box::new(fault) }),
     }

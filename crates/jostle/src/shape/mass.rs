@@ -5,11 +5,13 @@
 //! Rounded shapes and those with a support function of the user's have no closed form in general:
 //! they are taken as the hull of their furthest points in 10 242 directions, whose volume is low by
 //! less than 0.2 % and exact where the surface is flat.
-//! Surfaces and lines (triangles, flat hulls, shapes with a size of zero) have no volume, hence no
-//! mass and no inertia. A half-space has infinite mass, so that forces do not move it.
+//! Surfaces and lines (triangles, flat hulls, meshes that are no solids, shapes with a size of
+//! zero) have no volume, hence no mass and no inertia. A half-space has infinite mass, so that
+//! forces do not move it.
 
 use super::error::{ShapeError, check_size};
 use super::hull::icosphere_points;
+use super::mesh::Fill;
 use super::{Hull, Shape};
 use glam::{DMat3, DVec3};
 use std::f64::consts::PI;
@@ -130,6 +132,13 @@ impl Shape {
             Shape::Triangle { .. } => MassProperties::diagonal(0.0, self.center(), DVec3::ZERO),
             Shape::Hull(hull) => hull_mass(hull),
             Shape::Rounded(_) | Shape::Custom(_) => sampled_mass(self),
+            Shape::Mesh(mesh) if mesh.fill() == Fill::Solid => {
+                let triangles = 0..mesh.triangles().len() as u32;
+                tetrahedra(mesh.center(), triangles.map(|triangle| mesh.corners(triangle)))
+            }
+            Shape::Mesh(_) | Shape::HeightField(_) => {
+                MassProperties::diagonal(0.0, self.center(), DVec3::ZERO)
+            }
             Shape::HalfSpace { .. } => {
                 MassProperties::diagonal(f64::INFINITY, self.center(), DVec3::splat(f64::INFINITY))
             }
@@ -183,16 +192,26 @@ fn capsule(radius: f64, half: f64) -> MassProperties {
 /// corners `a`.
 fn hull_mass(hull: &Hull) -> MassProperties {
     let middle = hull.center();
+    if hull.dimension() < 3 {
+        return MassProperties::diagonal(0.0, middle, DVec3::ZERO);
+    }
+    let corners = |triangle: &[u32; 3]| triangle.map(|vertex| hull.vertices()[vertex as usize]);
+    tetrahedra(middle, hull.triangles().iter().map(corners))
+}
+
+/// By the tetrahedra between a point and triangles, whichever way these face.
+fn tetrahedra(middle: DVec3, triangles: impl Iterator<Item = [DVec3; 3]>) -> MassProperties {
     let (mut volume, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
-    if hull.dimension() == 3 {
-        for triangle in hull.triangles() {
-            let [a, b, c] = triangle.map(|vertex| hull.vertices()[vertex as usize] - middle);
-            let part = a.dot(b.cross(c)) / 6.0;
-            let sum = a + b + c;
-            volume += part;
-            first += sum * (part / 4.0);
-            second += (outer(sum) + outer(a) + outer(b) + outer(c)) * (part / 20.0);
-        }
+    for corners in triangles {
+        let [a, b, c] = corners.map(|corner| corner - middle);
+        let part = a.dot(b.cross(c)) / 6.0;
+        let sum = a + b + c;
+        volume += part;
+        first += sum * (part / 4.0);
+        second += (outer(sum) + outer(a) + outer(b) + outer(c)) * (part / 20.0);
+    }
+    if volume < 0.0 {
+        (volume, first, second) = (-volume, -first, -second);
     }
     if volume <= 0.0 {
         return MassProperties::diagonal(0.0, middle, DVec3::ZERO);

@@ -17,6 +17,7 @@
 //! | `hull/` | convex hulls: quickhull, merged faces, adjacency |
 //! | `search/` | four ways to find a hull's furthest vertex |
 //! | `compound.rs` | several convex pieces as one shape |
+//! | `mesh/`, `height_field.rs` | triangles and their tree; a grid of heights |
 //! | `rounded.rs` | shapes grown by a margin, and support functions of the user's |
 //! | `mass.rs` | volume, centre of mass, inertia |
 //! | `snapshot.rs` | shapes and poses in files, checked as foreign data |
@@ -24,10 +25,10 @@
 
 mod bounds;
 mod compound;
-mod error;
+mod height_field;
 mod hull;
 mod mass;
-mod mesh_error;
+pub(crate) mod mesh;
 mod pose;
 mod rounded;
 mod search;
@@ -36,21 +37,22 @@ mod snapshot;
 mod support;
 mod volume;
 
+pub use crate::fault::{LIMIT, MeshError, PoseError, ShapeError};
 pub use compound::{Compound, Piece};
-pub use error::{LIMIT, PoseError, ShapeError};
+pub use height_field::HeightField;
 pub use hull::{Hull, HullEdge};
 pub use mass::MassProperties;
-pub use mesh_error::MeshError;
 pub use pose::{Pose, PoseMatrix};
 pub use rounded::{Custom, Rounded, SupportMap};
 pub use search::SupportSearch;
 pub use volume::{BoundingCapsule, BoundingSphere, Kdop, KdopKind, Obb};
 
-pub(crate) use error::bad_axis;
-pub(crate) use error::{check_point, check_velocity};
+pub(crate) use crate::fault::{bad_axis, check_point, check_velocity};
 
-use error::check_size;
+use crate::fault as error;
+use crate::fault::check_size;
 use glam::DVec3;
+use mesh::Mesh;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -129,6 +131,22 @@ pub enum Shape {
     Rounded(Arc<Rounded>),
     /// A convex shape with a support function of the user's.
     Custom(Arc<Custom>),
+    /// Triangles; [`mesh`](crate::mesh) has more questions about them.
+    Mesh(Arc<Mesh>),
+    /// Terrain as a grid of heights.
+    HeightField(Arc<HeightField>),
+}
+
+impl From<Mesh> for Shape {
+    fn from(mesh: Mesh) -> Shape {
+        Shape::Mesh(Arc::new(mesh))
+    }
+}
+
+impl From<HeightField> for Shape {
+    fn from(field: HeightField) -> Shape {
+        Shape::HeightField(Arc::new(field))
+    }
 }
 
 /// Checked constructors.
@@ -217,6 +235,7 @@ impl Shape {
             Shape::HalfSpace { normal, offset } => check_half_space(*normal, *offset),
             // Their own constructors are the only way to make them.
             Shape::Hull(_) | Shape::Compound(_) | Shape::Rounded(_) | Shape::Custom(_) => Ok(()),
+            Shape::Mesh(_) | Shape::HeightField(_) => Ok(()),
         }
     }
 }
@@ -261,6 +280,8 @@ impl Shape {
             Shape::Compound(_) => "compound",
             Shape::Rounded(_) => "rounded",
             Shape::Custom(_) => "custom",
+            Shape::Mesh(_) => "mesh",
+            Shape::HeightField(_) => "height_field",
         }
     }
 
@@ -280,6 +301,8 @@ impl Shape {
             Shape::Sphere { .. } => 9,
             Shape::Custom(_) => 10,
             Shape::Rounded(_) => 11,
+            Shape::Mesh(_) => 12,
+            Shape::HeightField(_) => 13,
         }
     }
 
@@ -309,12 +332,20 @@ impl Shape {
                 number(mix(kind, rounded.shape().fingerprint()), rounded.margin())
             }
             Shape::Custom(custom) => mix(kind, custom.identity()),
+            Shape::Mesh(mesh) => mix(kind, mesh.identity()),
+            Shape::HeightField(field) => mix(kind, field.identity()),
         }
     }
 
     /// Returns true for shapes bounded by planes alone: box, triangle, hull.
     pub fn is_polyhedral(&self) -> bool {
         matches!(self, Shape::Cuboid { .. } | Shape::Triangle { .. } | Shape::Hull(_))
+    }
+
+    /// Returns true for meshes and height fields, which are made of triangles and not convex.
+    #[inline]
+    pub fn is_surface(&self) -> bool {
+        matches!(self, Shape::Mesh(_) | Shape::HeightField(_))
     }
 
     /// Returns true for every shape but the half-space.
@@ -333,6 +364,8 @@ impl Shape {
             Shape::Compound(compound) => compound.center(),
             Shape::Rounded(rounded) => rounded.shape().center(),
             Shape::Custom(custom) => custom.center(),
+            Shape::Mesh(mesh) => mesh.center(),
+            Shape::HeightField(field) => field.center(),
             Shape::HalfSpace { normal, offset } => *normal * *offset,
             _ => DVec3::ZERO,
         }
@@ -358,6 +391,8 @@ impl Shape {
             Shape::Compound(compound) => return compound.bounding_radius(),
             Shape::Rounded(rounded) => rounded.shape().bounding_radius() + rounded.margin(),
             Shape::Custom(custom) => return custom.bounding_radius(),
+            Shape::Mesh(mesh) => return mesh.bounding_radius(),
+            Shape::HeightField(field) => return field.bounding_radius(),
             Shape::HalfSpace { .. } => return f64::INFINITY,
         };
         round_radius(radius)

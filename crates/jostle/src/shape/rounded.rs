@@ -62,6 +62,7 @@ impl Shape {
                     compound.pieces().iter().enumerate().map(grow).collect();
                 Shape::compound(pieces?)
             }
+            Shape::Mesh(_) | Shape::HeightField(_) => Err(ShapeError::NotConvex),
             Shape::Rounded(ref inner) => {
                 check_size("margin", inner.margin + margin)?;
                 let shape = inner.shape.clone();

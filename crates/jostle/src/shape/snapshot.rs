@@ -13,7 +13,8 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-use super::{Compound, Hull, Pose, Shape, SupportSearch};
+use super::mesh::{Fill, Mesh};
+use super::{Compound, HeightField, Hull, Pose, Shape, SupportSearch};
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -59,6 +60,20 @@ enum Foreign {
         shape: Box<Shape>,
         margin: f64,
     },
+    Mesh {
+        vertices: Vec<DVec3>,
+        triangles: Vec<[u32; 3]>,
+        #[serde(default)]
+        solid: bool,
+    },
+    HeightField {
+        columns: u32,
+        spacing: [f64; 2],
+        heights: Vec<f64>,
+        /// Each by its place along x and along z.
+        #[serde(default)]
+        holes: Vec<[u32; 2]>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -94,12 +109,27 @@ impl Foreign {
                 margin: rounded.margin(),
             },
             Shape::Custom(_) => return None,
+            Shape::Mesh(ref mesh) => Foreign::Mesh {
+                vertices: mesh.vertices().to_vec(),
+                triangles: mesh.triangles().to_vec(),
+                solid: mesh.fill() == Fill::Solid,
+            },
+            Shape::HeightField(ref field) => {
+                let wide = field.size()[0] - 1;
+                let holes = field.holes().iter().map(|cell| [cell % wide, cell / wide]);
+                Foreign::HeightField {
+                    columns: field.size()[0],
+                    spacing: field.spacing(),
+                    heights: field.heights().to_vec(),
+                    holes: holes.collect(),
+                }
+            }
         })
     }
 }
 
 impl Foreign {
-    fn shape(self) -> Result<Shape, super::ShapeError> {
+    fn shape(self) -> Result<Shape, Box<dyn std::error::Error>> {
         let shape = match self {
             Foreign::Sphere { radius } => Shape::Sphere { radius },
             Foreign::Cuboid { half_extents } => Shape::Cuboid { half_extents },
@@ -119,6 +149,13 @@ impl Foreign {
                 Shape::Compound(Arc::new(Compound::new(pieces)?))
             }
             Foreign::Rounded { shape, margin } => Shape::rounded(&shape, margin)?,
+            Foreign::Mesh { vertices, triangles, solid } => {
+                let fill = if solid { Fill::Solid } else { Fill::Surface };
+                Mesh::new(vertices, triangles)?.with_fill(fill).into()
+            }
+            Foreign::HeightField { columns, spacing, heights, holes } => {
+                HeightField::new(columns, spacing, heights)?.with_holes(&holes).into()
+            }
         };
         shape.check()?;
         Ok(shape)

@@ -61,6 +61,8 @@ impl Shape {
             Shape::Compound(compound) => compound.support(direction),
             Shape::Rounded(rounded) => rounded.shape().core_support_from(direction, hint),
             Shape::Custom(custom) => custom.support(direction),
+            Shape::Mesh(mesh) => mesh.support(direction),
+            Shape::HeightField(field) => field.support(direction),
         }
     }
 }

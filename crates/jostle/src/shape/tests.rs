@@ -72,7 +72,11 @@ pub(super) fn inside(shape: &Shape, random: &mut Random) -> DVec3 {
         Shape::Rounded(rounded) => {
             inside(rounded.shape(), random) + ball(random) * rounded.margin()
         }
-        Shape::HalfSpace { .. } | Shape::Custom(_) => {
+        Shape::Mesh(mesh) => {
+            let pick = (random.signed().abs() * mesh.triangles().len() as f64) as u32;
+            mix(&mesh.corners(pick), random)
+        }
+        Shape::HalfSpace { .. } | Shape::Custom(_) | Shape::HeightField(_) => {
             unreachable!("not among the shapes of these tests")
         }
     }
@@ -170,6 +174,8 @@ fn member(shape: &Shape, point: DVec3) {
         }
         Shape::Triangle { points } => points.contains(&point),
         Shape::Hull(hull) => hull.vertices().contains(&point),
+        Shape::Mesh(mesh) => mesh.vertices().contains(&point),
+        Shape::HeightField(field) => field.heights().contains(&point.y),
         Shape::Compound(_) | Shape::HalfSpace { .. } => point.is_finite(),
         Shape::Rounded(_) | Shape::Custom(_) => point.is_finite(),
     };

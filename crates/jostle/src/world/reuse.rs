@@ -55,7 +55,10 @@ impl Anchor {
             Told::Near => (signed - touch).min(reach - signed),
             Told::Nothing | Told::Overlap => return None,
         };
-        let slack = room.min(share * size);
+        // A body on a large surface may move by a share of its own size only.
+        let least = a.shape.bounding_radius().min(b.shape.bounding_radius());
+        let surface = a.shape.is_surface() || b.shape.is_surface();
+        let slack = room.min(share * if surface { least } else { size });
         let (first, second) = ordered(a, b);
         // Infinite for two half-spaces.
         (slack > 0.0 && slack.is_finite()).then(|| Anchor {

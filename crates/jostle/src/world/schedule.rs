@@ -144,7 +144,7 @@ fn cost(test: &PairTest<'_>, state: &PairState) -> u64 {
     let cost = |shape: &Shape| match shape {
         Shape::Sphere { .. } | Shape::HalfSpace { .. } => 1,
         Shape::Capsule { .. } | Shape::Cuboid { .. } => 4,
-        Shape::Compound(_) => 30,
+        Shape::Compound(_) | Shape::Mesh(_) | Shape::HeightField(_) => 30,
         _ => 10,
     };
     let (a, b) = test.shapes(state);

@@ -13,10 +13,12 @@
 //! | `round.rs` | spheres, capsules, cylinders and cones: the question in a half plane |
 //! | `ellipsoid.rs` | ellipsoids |
 //! | `polyhedra.rs` | boxes, triangles, hulls |
+//! | `surface.rs` | meshes and height fields |
 
 mod ellipsoid;
 mod polyhedra;
 mod round;
+mod surface;
 
 pub(super) use polyhedra::faces_around;
 
@@ -72,7 +74,8 @@ pub struct Projection {
     pub distance: f64,
     /// The vertex, edge or face that the nearest point lies on.
     pub part: SurfacePart,
-    /// The piece of a compound that it lies on; zero for other shapes.
+    /// The piece of a compound or the triangle of a mesh or height field that it lies on; zero for
+    /// other shapes.
     pub piece: usize,
 }
 
@@ -137,6 +140,8 @@ pub(super) fn nearest(shape: &Shape, point: DVec3) -> Nearest {
             Nearest { point: point - *normal * signed, normal: *normal, signed, part }
         }
         Shape::Rounded(rounded) => nearest(rounded.shape(), point).grown(rounded.margin()),
+        Shape::Mesh(mesh) => surface::mesh(mesh, point).1,
+        Shape::HeightField(field) => surface::field(field, point).1,
         Shape::Ellipsoid { .. } | Shape::Compound(_) | Shape::Custom(_) => by_contact(shape, point),
     }
 }
@@ -173,6 +178,8 @@ impl Query {
         let local = target.pose.inverse_apply(point);
         let (piece, found) = match target.shape {
             Shape::Compound(compound) => nearest_piece(compound.pieces(), local),
+            Shape::Mesh(mesh) => surface::mesh(mesh, local),
+            Shape::HeightField(field) => surface::field(field, local),
             shape => (0, nearest(shape, local)),
         };
         let found = found.grown(margin);

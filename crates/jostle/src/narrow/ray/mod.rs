@@ -19,10 +19,12 @@
 //! | `closed.rs` | the shapes with closed forms |
 //! | `planes.rs` | hulls, clipped by the planes of their faces |
 //! | `newton.rs` | everything else convex |
+//! | `surface.rs` | meshes and height fields |
 
 mod closed;
 mod newton;
 mod planes;
+mod surface;
 
 use super::placed::Placed;
 use super::point::{SurfacePart, unit_or};
@@ -126,7 +128,8 @@ pub struct RayHit {
     pub inside: bool,
     /// The part of the surface that is hit; of no meaning for a start inside a solid shape.
     pub part: SurfacePart,
-    /// The piece of a compound that is hit; zero for other shapes.
+    /// The piece of a compound, or the triangle of a mesh or height field, that is hit; zero for
+    /// other shapes.
     pub piece: usize,
 }
 
@@ -379,6 +382,9 @@ impl Query {
     /// Where a ray first meets a shape, which [`Options::margin`](super::Options::margin) grows. It
     /// ignores [`Options::flat`](super::Options::flat).
     pub fn cast_ray(&mut self, target: &Placed<'_>, ray: &Ray) -> Option<RayHit> {
+        if target.shape.is_surface() {
+            return self.surface_ray(target, ray);
+        }
         let straight = Straight::of(ray, target, self.options().margin.max(0.0))?;
         let found = match target.shape {
             Shape::Compound(compound) => straight.compound(compound),

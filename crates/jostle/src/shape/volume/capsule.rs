@@ -45,6 +45,9 @@ impl BoundingCapsule {
             Shape::Custom(custom) => {
                 BoundingCapsule { ends: [custom.center(); 2], radius: custom.bounding_radius() }
             }
+            Shape::Mesh(_) | Shape::HeightField(_) => {
+                BoundingCapsule { ends: [shape.center(); 2], radius: shape.bounding_radius() }
+            }
             Shape::HalfSpace { .. } => along_y(0.0, 0.0, f64::INFINITY),
         };
         local.posed(pose)

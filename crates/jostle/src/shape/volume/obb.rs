@@ -50,7 +50,12 @@ impl Obb {
             }
             Shape::Custom(custom) => {
                 let (low, high) = custom.local_bounds();
-                Obb { center: 0.5 * low + 0.5 * high, ..aligned(0.5 * high - 0.5 * low) }
+                around_bounds(low, high)
+            }
+            Shape::Mesh(mesh) => around_bounds(mesh.min(), mesh.max()),
+            Shape::HeightField(field) => {
+                let (low, high) = field.bounds();
+                around_bounds(low, high)
             }
             Shape::HalfSpace { .. } => aligned(DVec3::INFINITY),
         };
@@ -128,6 +133,10 @@ fn crossed(
         let distance = (apart[i2] * columns[j][i1] - apart[i1] * columns[j][i2]).abs();
         distance > my_reach + their_reach
     })
+}
+
+fn around_bounds(low: DVec3, high: DVec3) -> Obb {
+    Obb { center: 0.5 * low + 0.5 * high, ..aligned(0.5 * high - 0.5 * low) }
 }
 
 /// A box about the origin along the coordinate axes.

@@ -1,5 +1,9 @@
 //! What can be wrong with a shape or a pose, told so that the reader knows what to change.
 
+mod mesh;
+
+pub use mesh::MeshError;
+
 use crate::aabb::Axis;
 use std::fmt;
 
@@ -50,6 +54,17 @@ pub enum ShapeError {
         /// Position of the piece.
         index: usize,
     },
+    /// A mesh or a height field where a convex shape is needed: as a piece of a compound, or to
+    /// be rounded.
+    NotConvex,
+    /// A height field that is no grid of at least two columns and two rows, or has more than
+    /// 2^30 heights.
+    Grid {
+        /// Vertices along x.
+        columns: u32,
+        /// How many heights were given.
+        heights: usize,
+    },
     /// A piece of a compound is itself wrong.
     Piece {
         /// Position of the piece.
@@ -80,6 +95,14 @@ impl fmt::Display for ShapeError {
             }
             ShapeError::UnboundedPiece { index } => {
                 write!(f, "piece {index} is a half-space; make it a shape of its own")
+            }
+            ShapeError::NotConvex => f.write_str(
+                "meshes and height fields are not convex; make them shapes of their own",
+            ),
+            ShapeError::Grid { columns, heights } => {
+                let wanted =
+                    "give as many for each row, two or more rows and columns, at most 2^30";
+                write!(f, "{heights} heights in {columns} columns; {wanted}")
             }
             ShapeError::Piece { index, fault } => write!(f, "piece {index}: {fault}"),
         }
@@ -147,7 +170,7 @@ impl fmt::Display for PoseError {
 impl std::error::Error for PoseError {}
 
 /// A size, or the error that names it.
-pub(super) fn check_size(field: &'static str, value: f64) -> Result<(), ShapeError> {
+pub(crate) fn check_size(field: &'static str, value: f64) -> Result<(), ShapeError> {
     if (0.0..=LIMIT).contains(&value) { Ok(()) } else { Err(ShapeError::Size { field, value }) }
 }
 

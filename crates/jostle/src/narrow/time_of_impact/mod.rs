@@ -21,13 +21,16 @@
 //!
 //! Pure translation of polyhedra ends after a few exact steps; with rotation each step closes a
 //! share of the gap. Every run is bounded and never steps over a contact: a run that ends early
-//! reports a time before which nothing touches.
+//! reports a time before which nothing touches. Meshes and height fields: see `surfaces.rs`.
+
+mod surfaces;
 
 use super::answer::{Contact, Status};
 use super::cache::PairCache;
 use super::placed::Placed;
 use super::query::Query;
 use super::solve::size_of;
+use super::surface;
 use crate::shape::{Pose, PoseError, Shape, check_velocity};
 use glam::{DQuat, DVec3};
 
@@ -289,7 +292,11 @@ impl Query {
         duration: f64,
         cache: &mut PairCache,
     ) -> Impact {
-        let (status, time, steps) = self.advance(a, b, duration, cache);
+        let (status, time, steps) = if surface::concerns(a.start.shape, b.start.shape) {
+            self.surface_impact(a, b, duration)
+        } else {
+            self.advance(a, b, duration, cache)
+        };
         let contact = self.contact(&a.at(time), &b.at(time), &mut PairCache::none());
         Impact { time, status, steps, contact }
     }

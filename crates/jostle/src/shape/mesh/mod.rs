@@ -7,6 +7,7 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `near.rs` | triangles near a box |
 //! | `tree.rs` | the tree, its frame, and refitting |
 //! | `build.rs` | how it is built |
 //! | `report.rs` | what a mesh is like and what is wrong with it |
@@ -14,6 +15,7 @@
 //! The questions that can be asked of a mesh are in [`mesh`](crate::mesh).
 
 mod build;
+mod near;
 mod report;
 mod tree;
 
@@ -22,7 +24,7 @@ use tree::MeshTree;
 pub(crate) use tree::{Frame, Link};
 
 use crate::par::Workers;
-use crate::shape::{MeshError, bad_axis, round_radius};
+use crate::shape::{MeshError, bad_axis, next_identity, round_radius};
 use glam::DVec3;
 
 /// Which points belong to a mesh.
@@ -65,6 +67,7 @@ pub struct Mesh {
     radius: f64,
     fill: Fill,
     tree: MeshTree,
+    identity: u64,
 }
 
 /// What became of the tree when the vertices of a mesh moved.
@@ -95,8 +98,17 @@ impl Mesh {
         check_triangles(&triangles, vertices.len())?;
         let (min, max) = bounds(&vertices, &triangles);
         let tree = build::build(Frame::around(min, max), &vertices, &triangles, workers);
-        let mut mesh =
-            Mesh { vertices, triangles, min, max, radius: 0.0, fill: Fill::Surface, tree };
+        let identity = next_identity();
+        let mut mesh = Mesh {
+            vertices,
+            triangles,
+            min,
+            max,
+            radius: 0.0,
+            fill: Fill::Surface,
+            tree,
+            identity,
+        };
         mesh.radius = mesh.radius_about_center();
         Ok(mesh)
     }
@@ -111,6 +123,7 @@ impl Mesh {
     #[must_use]
     pub fn with_fill(mut self, fill: Fill) -> Mesh {
         self.fill = fill;
+        self.identity = next_identity();
         self
     }
 
@@ -127,6 +140,7 @@ impl Mesh {
         }
         check_vertices(vertices)?;
         self.vertices.copy_from_slice(vertices);
+        self.identity = next_identity();
         (self.min, self.max) = bounds(vertices, &self.triangles);
         self.radius = self.radius_about_center();
         let frame = Frame::around(self.min, self.max);
@@ -191,6 +205,11 @@ impl Mesh {
         self.vertices.capacity() * size_of::<DVec3>()
             + self.triangles.capacity() * size_of::<[u32; 3]>()
             + self.tree.bytes()
+    }
+
+    /// What tells it from all others.
+    pub(crate) fn identity(&self) -> u64 {
+        self.identity
     }
 
     pub(crate) fn tree(&self) -> &MeshTree {

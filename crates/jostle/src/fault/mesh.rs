@@ -1,6 +1,6 @@
 //! [`MeshError`]: why a mesh was refused.
 
-use super::error::LIMIT;
+use super::LIMIT;
 use crate::aabb::Axis;
 use std::fmt;
 

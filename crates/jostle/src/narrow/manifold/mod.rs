@@ -11,8 +11,12 @@
 //! cradle is held on both sides. Points where two pieces join do not count: what slides over tiles
 //! would be pushed back by the side of the next.
 //!
+//! Meshes and height fields: see `surfaces.rs`.
+//!
 //! Cost: a contact query and some dozens of plane tests; a face of a large hull is found by a pass
 //! over its normals.
+
+mod surfaces;
 
 use super::answer::{Contact, Manifold, ManifoldPoint, Options, touch_tolerance};
 use super::cache::PairCache;
@@ -22,6 +26,7 @@ use super::pair::{Core, relative};
 use super::placed::Placed;
 use super::query::Query;
 use super::solve::{size_of, spheres_apart};
+use super::surface;
 use super::witness::crossing;
 use crate::shape::{Pose, Shape};
 use glam::DVec3;
@@ -103,6 +108,10 @@ impl Query {
         let contact = self.contact_within(a, b, reach, cache)?;
         let first = out.len();
         let reach = reach.max(0.0) + touch_tolerance(size_of(a.shape, b.shape));
+        if surface::concerns(a.shape, b.shape) {
+            self.gather_surfaces(a, b, reach, &contact, which, out);
+            return Some(contact);
+        }
         let (wholes, pieces) = ([*a, *b], [0; 2]);
         let mut all =
             Gathering { contact: &contact, wholes, pieces, reach, which, query: self, out };
@@ -398,6 +407,14 @@ fn reduce(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
     if points.len() == first + 1 {
         return;
     }
+    sort(points, first);
+    if points.len() > first + 4 {
+        keep_widest(normal, points, first);
+    }
+}
+
+/// Puts the points from `first` on into the order of their pieces and numbers, each number once.
+fn sort(points: &mut Vec<ManifoldPoint>, first: usize) {
     let order = |p: &ManifoldPoint, q: &ManifoldPoint| {
         (p.pieces, p.id).cmp(&(q.pieces, q.id)).then(p.separation.total_cmp(&q.separation))
     };
@@ -410,9 +427,6 @@ fn reduce(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
         }
     }
     points.truncate(kept);
-    if points.len() > first + 4 {
-        keep_widest(normal, points, first);
-    }
 }
 
 fn keep_widest(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
