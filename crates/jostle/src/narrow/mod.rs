@@ -58,7 +58,7 @@
 //! | `isa_gjk.rs` | yes or no by a separating axis |
 //! | `epa/`, `sat.rs` | depth, by growing a polytope or by trying all axes |
 //! | `closed.rs`, `box_box.rs`, `half_space.rs` | closed forms |
-//! | `coaxial.rs` | depth of bodies of revolution on one axis |
+//! | `curved_depth.rs`, `coaxial.rs` | depth of curved shapes, and of those on one axis |
 //! | `flat.rs` | the same questions in two dimensions |
 //! | `pair.rs`, `solve.rs`, `depth.rs` | canonical order and frame; which method answers |
 //! | `query.rs`, `placed.rs`, `answer.rs` | the questions, what they are about, the answers |
@@ -78,6 +78,7 @@ mod cast;
 mod clip;
 mod closed;
 mod coaxial;
+mod curved_depth;
 mod depth;
 mod epa;
 mod feature;
@@ -103,12 +104,12 @@ pub use answer::{
 };
 pub use cache::PairCache;
 pub use cast::{CastOptions, cast_shape};
-pub(crate) use manifold::Points;
 pub use manifold::manifold;
+pub(crate) use manifold::{Points, single};
 pub(crate) use pair::{Ball, relative};
 pub use placed::Placed;
 pub use point::{Projection, SurfacePart, project_point};
 pub use query::{Query, closest_points, contact, contact_within, distance, intersects};
 pub use ray::{Ray, RayHit, cast_ray};
-pub(crate) use solve::size_of;
+pub(crate) use solve::{balls, size_of};
 pub use time_of_impact::{IMPACT_GAP, Impact, ImpactStatus, Motion, Moving, time_of_impact};
