@@ -6,7 +6,7 @@ use super::answer::{Ending, Method, Signed, touch_tolerance};
 use super::epa;
 use super::gjk::{self, Difference, End};
 use super::pair::Cores;
-use super::simplex::{Corner, Simplex};
+use super::simplex::Simplex;
 use super::solve::{CURVED_GAP, GJK_STEPS, Memory, POLYHEDRAL_GAP, Ready, Request};
 use super::{coaxial, sat, witness};
 use glam::DVec3;
@@ -89,12 +89,6 @@ impl Ready<'_> {
         } else {
             None
         };
-        if !polyhedral
-            && coaxial.is_none()
-            && let Some(answer) = self.curved_depth(simplex, &limits, memory)
-        {
-            return answer;
-        }
         let depth = coaxial.unwrap_or_else(|| self.grown_depth(simplex, &limits, memory));
         if polyhedral && depth.end != End::Converged && request.options.method == Method::Auto {
             return self.depth_by_axes(memory);
@@ -102,7 +96,7 @@ impl Ready<'_> {
         let mut on_a = depth.on_a;
         let (mut normal, mut upper) = (depth.normal, depth.upper);
         if !polyhedral || depth.end != End::Converged {
-            (normal, upper, on_a) = self.descend((normal, upper, on_a), &[]);
+            (normal, upper, on_a) = self.descend(normal, upper, on_a);
         }
         Signed {
             signed: -upper,
@@ -136,59 +130,36 @@ impl Ready<'_> {
     /// corners; any of them can be made exact. And EPA's face at the end is small only across
     /// curvature, so that a point mixed from its corners may be off where the surface is straight.
     /// Moved just out along the normal, the shapes have a distance, and its normal is at least as
-    /// short a way: `depth' <= (depth + out) cos - out`. Corners of the difference near the foot,
-    /// if some are known, save most steps to that distance.
-    pub(super) fn descend(
-        &mut self,
-        (normal, upper, on_a): (DVec3, f64, DVec3),
-        near: &[Corner],
-    ) -> (DVec3, f64, DVec3) {
+    /// short a way: `depth' <= (depth + out) cos - out`.
+    fn descend(&mut self, normal: DVec3, upper: f64, on_a: DVec3) -> (DVec3, f64, DVec3) {
         let (normal, upper) = coaxial::turned(&mut self.cores, normal, upper);
         let mut best = (normal, upper, on_a);
         let out = 1e-3 * self.size;
-        let mut simplex = Simplex::default();
-        near.iter().for_each(|corner| simplex.push(*corner));
-        for _ in 0..DESCENT_STEPS {
-            let offset = best.0 * (best.1 + out);
-            let Some((normal, on_a)) = self.beyond(&mut simplex, offset, -best.0) else { break };
-            let depth = self.cores.support(normal).point.dot(normal);
-            // The points come from here even if the normal was right already.
-            best.2 = on_a;
-            if depth >= best.1 - 1e-12 * self.size {
-                break;
-            }
-            (best.0, best.1) = self.further(best.0, normal, depth);
-        }
-        best
-    }
-
-    /// The normal between the nearest points, and that of a, after a motion of b by an offset that
-    /// parts the shapes. Begins with corners of the unmoved difference and leaves the last ones.
-    fn beyond(
-        &mut self,
-        simplex: &mut Simplex,
-        offset: DVec3,
-        axis: DVec3,
-    ) -> Option<(DVec3, DVec3)> {
         let limits = gjk::Limits {
             gap: CURVED_GAP * self.size,
             touch: touch_tolerance(self.size),
             cut_off: f64::INFINITY,
             steps: GJK_STEPS,
         };
-        let mut shifted = self.cores.clone();
-        shifted.b_in_a.translation += offset;
-        simplex.shift(-offset);
-        let mut found = gjk::run(&mut shifted, simplex, axis, &limits);
-        if found.end != End::Converged {
-            // Corners very near to each other may have been in the way.
-            simplex.clear();
-            found = gjk::run(&mut shifted, simplex, axis, &limits);
+        for _ in 0..DESCENT_STEPS {
+            let offset = best.0 * (best.1 + out);
+            let mut shifted = self.cores.clone();
+            shifted.b_in_a.translation += offset;
+            let mut simplex = Simplex::default();
+            let found = gjk::run(&mut shifted, &mut simplex, -best.0, &limits);
+            if found.end == End::Overlap || found.upper == 0.0 {
+                break;
+            }
+            let normal = -found.nearest / found.upper;
+            let depth = self.cores.support(normal).point.dot(normal);
+            // The points come from here even if the normal was right already.
+            best.2 = simplex.witnesses().0;
+            if depth >= best.1 - 1e-12 * self.size {
+                break;
+            }
+            (best.0, best.1) = self.further(best.0, normal, depth);
         }
-        let on_a = simplex.witnesses().0;
-        simplex.shift(offset);
-        let apart = found.end != End::Overlap && found.upper > 0.0;
-        apart.then(|| (-found.nearest / found.upper, on_a))
+        best
     }
 
     /// Goes on in the same direction as long as the way gets shorter: nearly round shapes would

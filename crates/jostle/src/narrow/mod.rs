@@ -58,7 +58,7 @@
 //! | `isa_gjk.rs` | yes or no by a separating axis |
 //! | `epa/`, `sat.rs` | depth, by growing a polytope or by trying all axes |
 //! | `closed.rs`, `box_box.rs`, `half_space.rs` | closed forms |
-//! | `curved_depth.rs`, `coaxial.rs` | depth of curved shapes, and of those on one axis |
+//! | `coaxial.rs` | depth of bodies of revolution on one axis |
 //! | `flat.rs` | the same questions in two dimensions |
 //! | `pair.rs`, `solve.rs`, `depth.rs` | canonical order and frame; which method answers |
 //! | `query.rs`, `placed.rs`, `answer.rs` | the questions, what they are about, the answers |
@@ -78,7 +78,6 @@ mod cast;
 mod clip;
 mod closed;
 mod coaxial;
-mod curved_depth;
 mod depth;
 mod epa;
 mod feature;

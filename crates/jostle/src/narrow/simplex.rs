@@ -68,11 +68,6 @@ impl Simplex {
         self.len += 1;
     }
 
-    /// Moves the difference.
-    pub(crate) fn shift(&mut self, by: DVec3) {
-        self.corners[..self.len].iter_mut().for_each(|corner| corner.point += by);
-    }
-
     /// Returns true if the point is one of the corners already.
     #[inline]
     pub(crate) fn contains(&self, point: DVec3) -> bool {

@@ -6,17 +6,10 @@ use crate::narrow::simplex::Corner;
 use glam::DVec3;
 
 impl Polytope {
-    /// Grows until the bounds meet. A direction that is known to part the shapes, and by how much,
-    /// counts like one that was tried.
-    pub(super) fn grow(
-        &mut self,
-        difference: &mut impl Difference,
-        (normal, upper): (DVec3, f64),
-        limits: &Limits,
-    ) -> Bounds {
+    pub(super) fn grow(&mut self, difference: &mut impl Difference, limits: &Limits) -> Bounds {
         let mut best = Bounds {
-            normal,
-            upper,
+            normal: DVec3::X,
+            upper: f64::INFINITY,
             lower: f64::NEG_INFINITY,
             corners: [0; 3],
             nearest: 0,
@@ -48,40 +41,6 @@ impl Polytope {
                 return best;
             }
         }
-    }
-
-    /// Takes the corner along a local shortest way in, and four around it that lean by so little
-    /// that the faces between them bound the depth well enough. Faces that touch the corner of a
-    /// smooth surface are tilted by half of that lean, and lose the share `1 - cos` of the depth;
-    /// those around them gain more by their distance from it than they lose, unless the depth is
-    /// like the radius of curvature. Returns false if rounding has broken the polytope.
-    pub(crate) fn surround(
-        &mut self,
-        difference: &mut impl Difference,
-        (normal, upper): (DVec3, f64),
-        limits: &Limits,
-    ) -> bool {
-        let lean = (limits.gap / upper.max(limits.gap)).sqrt().clamp(1e-5, 0.05);
-        let side = normal.any_orthonormal_vector() * lean;
-        let other = normal.cross(side);
-        let ring = [DVec3::ZERO, side, other, -side, -other];
-        ring.into_iter().all(|lean| {
-            let corner = difference.support(normal + lean);
-            self.insert(difference, corner, limits)
-        })
-    }
-
-    /// Takes a corner in, if it is outside.
-    fn insert(&mut self, difference: &impl Difference, corner: Corner, limits: &Limits) -> bool {
-        let mut best = (limits.flat, None);
-        for face in 0..self.links.len() {
-            let height = self.normals[face].dot(corner.point) - self.distances[face];
-            // Dead faces and those without area are infinitely far away.
-            if height > best.0 {
-                best = (height, Some(face));
-            }
-        }
-        best.1.is_none_or(|face| self.add(difference, corner, face, limits))
     }
 
     /// The face of least distance, once no stale face can be nearer.

@@ -132,9 +132,6 @@ pub(crate) struct Polytope {
 /// neighbouring sides of a prism of 24 sides for one, and a point between their feet.
 const SAME_FACET: f64 = 1.0 - 1e-9;
 
-/// No direction is known.
-pub(super) const UNKNOWN: (DVec3, f64) = (DVec3::X, f64::INFINITY);
-
 /// Squared sine under which a new face has no area.
 const NO_AREA: f64 = 1e-26;
 
@@ -150,25 +147,8 @@ impl Polytope {
         if let Some(flat) = self.seed(difference, start, limits) {
             return flat;
         }
-        let bounds = self.grow(difference, UNKNOWN, limits);
+        let bounds = self.grow(difference, limits);
         self.outcome(difference, &bounds, limits)
-    }
-
-    /// Goes on after a run, with a direction that is known to part the shapes, and by how much.
-    pub(crate) fn go_on(
-        &mut self,
-        difference: &mut impl Difference,
-        known: (DVec3, f64),
-        limits: &Limits,
-    ) -> Outcome {
-        let bounds = self.grow(difference, known, limits);
-        self.outcome(difference, &bounds, limits)
-    }
-
-    /// The corners of a face; none if the difference was flat and there are no faces.
-    pub(crate) fn face(&self, face: usize) -> Option<[Corner; 3]> {
-        let links = self.links.get(face)?;
-        Some(links.corners.map(|corner| self.corners[usize::from(corner)]))
     }
 
     pub(super) fn clear(&mut self) {

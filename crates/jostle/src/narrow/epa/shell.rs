@@ -28,7 +28,7 @@
 //! polytopes grow to 240 faces, 1.4 times; keeping a direction with each room, so that only motion
 //! along it counts, gained nothing.
 
-use super::polytope::{BLOCK, Block, Limits, Links, Outcome, Polytope, State, UNKNOWN, plane};
+use super::polytope::{BLOCK, Block, Limits, Links, Outcome, Polytope, State, plane};
 use crate::narrow::gjk::{Difference, End};
 use crate::narrow::simplex::Corner;
 use glam::DVec3;
@@ -121,7 +121,7 @@ impl Polytope {
                 }
             }
         }
-        let bounds = self.grow(difference, UNKNOWN, limits);
+        let bounds = self.grow(difference, limits);
         let sound = bounds.end == End::Converged && bounds.lower > 0.0;
         sound.then(|| self.outcome(difference, &bounds, limits))
     }
