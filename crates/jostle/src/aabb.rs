@@ -170,9 +170,17 @@ impl Aabb {
     /// most eight times the gap between neighbouring numbers there. See
     /// [`Boxes::coarse_count`](crate::Boxes::coarse_count).
     pub fn is_coarse(&self) -> bool {
+        let reach = |k: usize| self.min[k].abs().max(self.max[k].abs());
+        // A gap is at most this share of the number below it, but for the smallest numbers.
+        let fine = |k: usize| {
+            let size = self.max[k] - self.min[k];
+            size > 8.0 * f32::EPSILON * reach(k) && size > 1e-30
+        };
+        if fine(0) & fine(1) & fine(2) {
+            return false;
+        }
         (0..3).any(|k| {
-            let reach = self.min[k].abs().max(self.max[k].abs());
-            let gap = reach.next_up() - reach;
+            let gap = reach(k).next_up() - reach(k);
             // An infinite reach has a gap of NaN, a slot without a box a size of NaN.
             let size = self.max[k] - self.min[k];
             size > 0.0 && size <= 8.0 * gap

@@ -119,3 +119,40 @@ fn we_agree_with_parry_or_can_prove_our_answer() {
     println!("hit rate {share:.2}, {disagreements} disagreements of {PAIRS}, all decided for us");
     assert!(disagreements * 10 < PAIRS, "{disagreements} disagreements");
 }
+
+/// Rays: both implementations must say the same, but for rays that graze.
+#[test]
+fn rays_agree_with_parry() {
+    use parry3d_f64::query::Ray as TheirRay;
+    const RAYS: usize = 12_000;
+    let mut random = Random(8);
+    let (mut hits, mut grazing) = (0, 0);
+    for index in 0..RAYS {
+        let (shape, their_shape) = random.twin(index % 6);
+        let pose = random.pose();
+        let from = pose.translation() + random.vector(3.0);
+        let way = pose.translation() + random.vector(1.0) - from;
+        let ray = narrow::Ray::new(from, way).expect("a ray");
+        let ours = narrow::cast_ray(&Placed::new(&shape, pose), &ray);
+        let their_ray =
+            TheirRay::new(Vector::new(from.x, from.y, from.z), Vector::new(way.x, way.y, way.z));
+        let found = their_shape.cast_ray_and_get_normal(&theirs(&pose), &their_ray, 100.0, true);
+        hits += usize::from(ours.is_some());
+        match (ours, found) {
+            (None, None) => {}
+            (Some(ours), Some(found)) => {
+                let apart = (ours.time - found.time_of_impact).abs() * way.length();
+                let normal = DVec3::new(found.normal.x, found.normal.y, found.normal.z);
+                // A slanted surface turns the tolerance of their search into a longer way.
+                let slant = ours.normal.dot(way.normalize()).abs().max(1e-3);
+                assert!(apart < 1e-5 / slant, "{shape:?} {pose:?} {ray:?} {ours:?} {found:?}");
+                // On an edge either face may be named.
+                let beside = normal.dot(ours.normal) < 1.0 - 1e-6;
+                grazing += usize::from(beside && !ours.inside);
+            }
+            _ => grazing += 1,
+        }
+    }
+    assert!((RAYS * 3 / 10..RAYS * 9 / 10).contains(&hits), "{hits} of {RAYS} hit");
+    assert!(grazing < RAYS / 100, "{grazing} of {RAYS} rays are not agreed upon");
+}

@@ -33,6 +33,8 @@ pub(crate) struct Clip {
     corners: Vec<Clipped>,
     /// What a plane leaves, until it becomes `corners`.
     left: Vec<Clipped>,
+    /// Of the corners over the plane that cuts, in units of its own.
+    heights: Vec<f64>,
     /// A segment has two ends and no way back.
     closed: bool,
 }
@@ -67,39 +69,42 @@ impl Clip {
     pub(crate) fn by_sides_of(&mut self, reference: &Feature, normal: DVec3) {
         let (points, ids) = (reference.points(), reference.ids());
         if let [start, end] = *points {
-            let along = (end - start).normalize_or_zero();
+            let along = end - start;
             self.by_plane(-along, -along.dot(start), ids[0]);
             self.by_plane(along, along.dot(end), ids[1]);
             return;
         }
         let middle = points.iter().sum::<DVec3>() / points.len() as f64;
         for (index, &start) in points.iter().enumerate() {
-            let end = points[(index + 1) % points.len()];
-            let side = (end - start).cross(normal).normalize_or_zero();
+            let end = points[if index + 1 == points.len() { 0 } else { index + 1 }];
+            let side = (end - start).cross(normal);
             // The order round the feature is not known here: the middle is inside.
             let outward = if side.dot(middle - start) > 0.0 { -side } else { side };
             self.by_plane(outward, outward.dot(start), ids[index]);
         }
     }
 
+    /// Keeps what is not above a plane; its normal may have any length.
     fn by_plane(&mut self, outward: DVec3, offset: f64, side: u32) {
-        let height = |corner: &Clipped| corner.point.dot(outward) - offset;
+        let Clip { corners, left, heights, closed } = self;
+        heights.clear();
+        heights.extend(corners.iter().map(|corner| corner.point.dot(outward) - offset));
         // Most planes cut nothing: a box that stands on a larger one is inside all four.
-        if self.corners.iter().all(|corner| height(corner) <= 0.0) {
+        if heights.iter().all(|&height| height <= 0.0) {
             return;
         }
-        let Clip { corners, left, closed } = self;
         left.clear();
-        let mut here = height(&corners[0]);
+        let mut here = heights[0];
         for (index, corner) in corners.iter().enumerate() {
             if here <= 0.0 {
                 left.push(*corner);
             }
-            if index + 1 == corners.len() && !*closed {
+            let last = index + 1 == corners.len();
+            if last && !*closed {
                 break;
             }
-            let next = &corners[(index + 1) % corners.len()];
-            let there = height(next);
+            let after = if last { 0 } else { index + 1 };
+            let (next, there) = (&corners[after], heights[after]);
             if (here < 0.0 && there > 0.0) || (here > 0.0 && there < 0.0) {
                 let point = corner.point + (next.point - corner.point) * (here / (here - there));
                 let edge = if here < 0.0 { side | MADE } else { corner.edge };

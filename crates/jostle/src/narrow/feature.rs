@@ -102,18 +102,27 @@ impl Feature {
     }
 
     fn cuboid(&mut self, half: DVec3, direction: DVec3, slack: f64) {
-        // An axis without extent would only double the corners.
-        let free = [0, 1, 2].map(|axis| direction[axis].abs() <= slack && half[axis] > 0.0);
-        let vertex = |id: u32| Core::Box(half).vertex(id).unwrap_or_default();
-        let fixed = (0..3).filter(|&axis| !free[axis] && direction[axis] < 0.0);
-        let base: u32 = fixed.map(|axis| 1 << axis).sum();
-        let bits: Vec3Bits = (0..3).filter(|&axis| free[axis]).map(|axis| 1 << axis).into();
-        let ring: &[u32] = match *bits.as_slice() {
-            [one] => &[0, one],
-            [one, two] => &[0, one, one | two, two],
+        let (mut base, mut free, mut count) = (0, [0; 3], 0);
+        for axis in 0..3 {
+            // An axis without extent would only double the corners.
+            if direction[axis].abs() <= slack && half[axis] > 0.0 {
+                free[count] = 1 << axis;
+                count += 1;
+            } else if direction[axis] < 0.0 {
+                base |= 1 << axis;
+            }
+        }
+        let [one, two, _] = free;
+        let ring: &[u32] = match count {
+            1 => &[0, one],
+            2 => &[0, one, one | two, two],
             _ => &[0],
         };
-        ring.iter().for_each(|bits| self.push(vertex(base | bits), base | bits));
+        for (place, bits) in ring.iter().enumerate() {
+            self.ids[place] = base | bits;
+            self.points[place] = Core::Box(half).vertex(base | bits).unwrap_or_default();
+        }
+        self.len = ring.len();
     }
 
     fn triangle(&mut self, points: &[DVec3; 3], direction: DVec3, slack: f64) {
@@ -225,28 +234,5 @@ impl Feature {
         if lean < slack {
             self.push(rim, 1);
         }
-    }
-}
-
-/// The free axes of a box, as bits.
-struct Vec3Bits {
-    bits: [u32; 3],
-    len: usize,
-}
-
-impl Vec3Bits {
-    fn as_slice(&self) -> &[u32] {
-        &self.bits[..self.len]
-    }
-}
-
-impl<I: Iterator<Item = u32>> From<I> for Vec3Bits {
-    fn from(bits: I) -> Vec3Bits {
-        let mut all = Vec3Bits { bits: [0; 3], len: 0 };
-        for bit in bits {
-            all.bits[all.len] = bit;
-            all.len += 1;
-        }
-        all
     }
 }

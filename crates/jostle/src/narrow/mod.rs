@@ -112,12 +112,12 @@ pub use answer::{
 pub use cache::PairCache;
 pub use cast::{CastOptions, cast_shape};
 pub use detailed::{DetailedContact, TrianglePart, detailed_contact};
-pub(crate) use manifold::Points;
 pub use manifold::manifold;
+pub(crate) use manifold::{Points, single};
 pub(crate) use pair::{Ball, relative};
 pub use placed::Placed;
 pub use point::{Projection, SurfacePart, project_point};
 pub use query::{Query, closest_points, contact, contact_within, distance, intersects};
 pub use ray::{Ray, RayHit, cast_ray};
-pub(crate) use solve::size_of;
+pub(crate) use solve::{balls, size_of};
 pub use time_of_impact::{IMPACT_GAP, Impact, ImpactStatus, Motion, Moving, time_of_impact};

@@ -4,7 +4,7 @@
 //! was asked; a question only decides how early that way may end. So no two questions can
 //! contradict each other.
 
-use super::answer::{Ending, Method, Options, Signed, touch_tolerance};
+use super::answer::{Contact, Ending, Method, Options, Signed, touch_tolerance};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
 use super::clip::Facets;
@@ -80,7 +80,7 @@ pub(crate) fn solve(
     memory.cache.count_searches(0);
     let offset = b.pose.translation() - a.pose.translation();
     if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
-        && offset.length_squared() > 1e-200
+        && offset.length_squared() > ONE_CENTER
         && !request.options.flat
     {
         return spheres(&a.pose, *first, &b.pose, *second, request);
@@ -91,6 +91,33 @@ pub(crate) fn solve(
     let answer = solve_ordered(first, second, request, memory)?;
     Some(if swapped { answer.mirrored() } else { answer })
 }
+
+/// The contact of two balls up to `reach` apart, as a query without settings has it. The outer
+/// `None`: they are not two balls, or have one center.
+#[inline]
+pub(crate) fn balls(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Option<Contact>> {
+    let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
+    else {
+        return None;
+    };
+    let square = (b.pose.translation() - a.pose.translation()).length_squared();
+    if square <= ONE_CENTER {
+        return None;
+    }
+    let size = first + second;
+    let reach = reach.max(0.0) + touch_tolerance(size);
+    let limit = size + reach;
+    // Beyond all rounding: most pairs of boxes end here, without a root.
+    if square > limit * limit * (1.0 + 1e-12) {
+        return Some(None);
+    }
+    let request = Request { goal: Goal::Contact, options: Options::DEFAULT, reach };
+    let answer = spheres(&a.pose, *first, &b.pose, *second, &request);
+    Some(answer.map(|answer| answer.contact(size)))
+}
+
+/// Squared distance up to which two balls have one center.
+const ONE_CENTER: f64 = 1e-200;
 
 /// Spheres apart from each other's centers need no order: every step mirrors by itself.
 #[inline]

@@ -26,6 +26,11 @@ impl Shape {
     /// the size.
     pub(crate) fn grown_bounds(&self, pose: &Pose, margin: f64) -> Aabb {
         match self {
+            // Balls do not turn, and they are many.
+            Shape::Sphere { radius } => {
+                let reach = DVec3::splat(*radius);
+                around(pose, -reach, reach, margin)
+            }
             Shape::HalfSpace { normal, offset } => half_space(*normal, *offset + margin, pose),
             Shape::Compound(compound) => compound
                 .pieces()
@@ -35,13 +40,7 @@ impl Shape {
                 .unwrap_or_default(),
             _ => {
                 let (low, high) = self.reach(pose);
-                let margin = margin * (1.0 + 1e-5);
-                let (low, high) = (low - margin, high + margin);
-                let at = pose.translation();
-                Aabb::from_f64(
-                    std::array::from_fn(|k| -sum_up(-at[k], -low[k])),
-                    std::array::from_fn(|k| sum_up(at[k], high[k])),
-                )
+                around(pose, low, high, margin)
             }
         }
     }
@@ -107,6 +106,18 @@ impl Shape {
         let slack = if pose.rotation() == DQuat::IDENTITY { 0.0 } else { SLACK * size };
         (low - slack, high + slack)
     }
+}
+
+/// The f32 box around the place of a pose, as far as the reaches and a margin go.
+#[inline(always)]
+fn around(pose: &Pose, low: DVec3, high: DVec3, margin: f64) -> Aabb {
+    let margin = margin * (1.0 + 1e-5);
+    let (low, high) = (low - margin, high + margin);
+    let at = pose.translation();
+    Aabb::from_f64(
+        std::array::from_fn(|k| -sum_up(-at[k], -low[k])),
+        std::array::from_fn(|k| sum_up(at[k], high[k])),
+    )
 }
 
 fn symmetric_exact(high: DVec3) -> (DVec3, DVec3) {

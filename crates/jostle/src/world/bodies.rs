@@ -291,6 +291,15 @@ impl Bodies {
     pub(crate) fn end_step(&mut self, continuous: bool) {
         (self.all, self.coarse) = (false, 0);
         let Bodies { poses, starts, active, kinds, listed, .. } = self;
+        // If many have moved and none goes on moving, all are copied: bodies that are not listed
+        // are where they started anyway.
+        let many = 4 * listed.len() > poses.len();
+        if many && !continuous && !kinds.iter().any(|kind| kind.continuous) {
+            starts.copy_from_slice(poses);
+            active.fill(Active::No);
+            listed.clear();
+            return;
+        }
         listed.retain(|slot| {
             let slot = slot.index();
             let swept = std::mem::replace(&mut starts[slot], poses[slot]) != poses[slot];

@@ -37,7 +37,7 @@
 //! | `schedule.rs`, `results.rs` | which worker tests which pair, and what each needs for it |
 //! | `merge.rs`, `touch.rs`, `stats.rs` | what comes out, in the order of pairs |
 //! | `islands.rs`, `sleep.rs` | groups of bodies that touch; who sleeps, and what wakes them |
-//! | `queries.rs` | questions about the shapes of a shared world |
+//! | `queries.rs`, `rays.rs` | questions about the shapes of a shared world |
 //! | `aftermath.rs` | removing bodies while looking at a step |
 //! | `snapshot.rs` | a world as data, and back (`serde`) |
 
@@ -54,6 +54,7 @@ mod pair_test;
 mod pairs;
 mod points;
 mod queries;
+mod rays;
 mod results;
 mod reuse;
 mod schedule;
@@ -73,6 +74,7 @@ pub use id::{BodyId, BodyPair};
 pub use islands::Islands;
 pub use pair_test::Detail;
 pub use queries::{BodyImpact, NearBody, ShapeQueries};
+pub use rays::BodyHit;
 pub use results::WorkerStats;
 pub use schedule::Schedule;
 pub use screen::{CloneScreen, Decision, Screen, Screened};

@@ -64,8 +64,8 @@ pub struct BodyImpact {
 /// ```
 #[derive(Clone, Debug)]
 pub struct ShapeQueries<'a> {
-    world: &'a World,
-    boxes: Queries<'a>,
+    pub(super) world: &'a World,
+    pub(super) boxes: Queries<'a>,
 }
 
 impl World {

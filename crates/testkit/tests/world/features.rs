@@ -352,6 +352,52 @@ fn shapes_of_a_shared_world_answer_like_a_loop() {
     assert!(hits > 20, "only {hits} of 60 ways meet something");
 }
 
+/// Rays at a shared world against a loop over all bodies, while bodies come, go and move; and far
+/// from the origin of the boxes, where a direction in f32 would lead astray.
+#[test]
+fn rays_at_a_shared_world_hit_what_a_loop_hits() {
+    let mut scene = Scene::new("uniform", BODIES, 9, &[]).unwrap();
+    let mut worlds = [World::default()];
+    let mut ids: Vec<Option<BodyId>> = vec![None; BODIES];
+    let floor = Shape::half_space(DVec3::Y, -3.0).unwrap();
+    worlds[0].insert(Body::new(floor, Pose::IDENTITY).with_filter(Filter::STILL)).unwrap();
+    let mut rng = Rng::new(5);
+    let (mut some, mut several) = (0, 0);
+    for frame in 0..6 {
+        (0..BODIES).for_each(|k| follow_slot(&mut worlds, &scene, k, frame, &mut ids[k]));
+        if frame == 3 {
+            worlds[0].set_origin([40.0, -20.0, 7.0]).unwrap();
+        }
+        worlds[0].step().unwrap();
+        scene.advance();
+        let world = &worlds[0];
+        for k in 0..40 {
+            let target = center_and_half(&scene.boxes()[(7 * k) % BODIES]).0;
+            let way = DVec3::from(rng.direction().map(f64::from));
+            let from = target - way * [0.0, 2.0, 500.0, 3e6][k % 4];
+            let ray = narrow::Ray::new(from, way * [1.0, 1e-3, 7e4][k % 3]).unwrap();
+            let ray = ray.with_solid(k % 5 > 0);
+            let ray = if k % 7 == 0 { ray.until(0.25) } else { ray };
+            let filter = if k % 2 == 0 { Filter::ALL } else { Filter::STILL };
+            let mut expected: Vec<(f64, BodyId)> = Vec::new();
+            for id in world.ids() {
+                let seen = filter != Filter::STILL || world.filter(id) != Some(&Filter::STILL);
+                let hit = narrow::cast_ray(&world.placed(id).unwrap(), &ray);
+                expected.extend(hit.filter(|_| seen).map(|hit| (hit.time, id)));
+            }
+            expected.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+            let hits = world.shapes().hits(&ray, &filter);
+            let told: Vec<(f64, BodyId)> = hits.iter().map(|hit| (hit.hit.time, hit.id)).collect();
+            assert_eq!(told, expected, "frame {frame}, ray {k}");
+            let first = world.shapes().first_hit(&ray, &filter);
+            assert_eq!(first.map(|hit| (hit.hit.time, hit.id)), expected.first().copied());
+            some += usize::from(!told.is_empty());
+            several += usize::from(told.len() > 1);
+        }
+    }
+    assert!(some > 100 && several > 50, "{some} of 240 rays hit, {several} more than one body");
+}
+
 #[test]
 fn bodies_can_go_while_a_step_is_looked_at() {
     let mut world = World::default();

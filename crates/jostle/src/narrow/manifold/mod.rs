@@ -28,7 +28,7 @@ use super::query::Query;
 use super::solve::{size_of, spheres_apart};
 use super::surface;
 use super::witness::crossing;
-use crate::shape::{Pose, Shape};
+use crate::shape::{Pose, PoseMatrix, Shape};
 use glam::DVec3;
 
 /// Sine of the angle by which features may lean and still count as facing each other: 3 degrees.
@@ -141,7 +141,9 @@ pub fn manifold(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Manifold> 
     Query::default().manifold(a, b, reach, &mut PairCache::none())
 }
 
-fn single(contact: &Contact, id: u64, pieces: [u32; 2]) -> ManifoldPoint {
+/// The contact as the only point.
+#[inline]
+pub(crate) fn single(contact: &Contact, id: u64, pieces: [u32; 2]) -> ManifoldPoint {
     ManifoldPoint {
         pieces,
         point_a: contact.point_a,
@@ -248,7 +250,7 @@ fn mixed(salt: u64, value: u64) -> u64 {
 
 /// The features of two shapes that face each other, in the frame of a.
 struct Facing<'a> {
-    pose: &'a Pose,
+    pose: PoseMatrix,
     normal: DVec3,
     /// Points are brought into the plane z = 0.
     flat: bool,
@@ -268,7 +270,7 @@ struct Facing<'a> {
 
 impl<'a> Facing<'a> {
     fn new(
-        (a, b): (&'a Placed<'_>, &Placed<'_>),
+        (a, b): (&Placed<'_>, &Placed<'_>),
         contact: &Contact,
         options: &Options,
         reach: f64,
@@ -288,7 +290,7 @@ impl<'a> Facing<'a> {
         let radii = [a.shape.margin(), b.shape.margin() + options.margin];
         let place = if a.shape.is_bounded() { contact.point_b } else { contact.point_a };
         Facing {
-            pose: &a.pose,
+            pose: a.pose.matrix(),
             normal,
             flat: options.flat,
             on_a: a.shape.is_bounded().then_some(on_a),
@@ -350,30 +352,13 @@ impl<'a> Facing<'a> {
         let (reference, incident) = if a_is_reference { (a, b) } else { (b, a) };
         clip.begin(incident);
         clip.by_sides_of(reference, self.normal);
+        let plane = Level::of(reference, self.normal);
         for corner in clip.corners() {
-            let level = self.projected(corner.point, reference);
+            let level = plane.projected(corner.point);
             let id = mixed(salt, point_id(corner, a_is_reference));
             let points = if a_is_reference { [level, corner.point] } else { [corner.point, level] };
             self.push(points, self.radii, id, out);
         }
-    }
-
-    /// The point moved along the normal into the plane of the feature, or its foot on the edge.
-    fn projected(&self, point: DVec3, reference: &Feature) -> DVec3 {
-        let points = reference.points();
-        let along = points[1] - points[0];
-        if points.len() == 2 {
-            let place = along.dot(point - points[0]) / along.length_squared();
-            return points[0] + along * place.clamp(0.0, 1.0);
-        }
-        let plane = along.cross(points[2] - points[0]);
-        let slope = plane.dot(self.normal);
-        // False for a face without area: what it is seen along stands in for its plane.
-        let faces = slope.abs() > 0.5 * plane.length();
-        if !faces {
-            return point + self.normal * (points[0] - point).dot(self.normal);
-        }
-        point + self.normal * (plane.dot(points[0] - point) / slope)
     }
 
     fn push(
@@ -392,6 +377,42 @@ impl<'a> Facing<'a> {
             }
             let (normal, pieces) = (self.world_normal, self.pieces);
             out.push(ManifoldPoint { point_a, point_b, normal, separation, id, pieces });
+        }
+    }
+}
+
+/// Where the reference feature is under or over a point.
+enum Level {
+    /// An edge, by its start and its direction over the square of its length.
+    Edge { start: DVec3, along: DVec3, place: DVec3 },
+    /// A plane: the way along the normal is the height over it times `way`.
+    Plane { start: DVec3, across: DVec3, way: DVec3 },
+}
+
+impl Level {
+    fn of(reference: &Feature, normal: DVec3) -> Level {
+        let points = reference.points();
+        let (start, along) = (points[0], points[1] - points[0]);
+        if points.len() == 2 {
+            return Level::Edge { start, along, place: along / along.length_squared() };
+        }
+        let plane = along.cross(points[2] - start);
+        let slope = plane.dot(normal);
+        // False for a face without area: what it is seen along stands in for its plane.
+        let faces = slope.abs() > 0.5 * plane.length();
+        if !faces {
+            return Level::Plane { start, across: normal, way: normal };
+        }
+        Level::Plane { start, across: plane, way: normal / slope }
+    }
+
+    /// The point moved along the normal into the plane of the feature, or its foot on the edge.
+    fn projected(&self, point: DVec3) -> DVec3 {
+        match *self {
+            Level::Edge { start, along, place } => {
+                start + along * place.dot(point - start).clamp(0.0, 1.0)
+            }
+            Level::Plane { start, across, way } => point + way * across.dot(start - point),
         }
     }
 }
