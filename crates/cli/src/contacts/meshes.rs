@@ -38,7 +38,7 @@ impl Meshes {
         let solid = optional(sizes, "solid", truth, false)?;
         if sizes.contains_key("file") {
             known_only(sizes, &["file", "solid"])?;
-            return self.from_file(field(sizes, "file")?, solid);
+            return self.read_file(field(sizes, "file")?, solid);
         }
         known_only(sizes, &["vertices", "triangles", "solid"])?;
         let vertices = part(sizes, "vertices", points)?;
@@ -47,7 +47,7 @@ impl Meshes {
         Ok(Rc::new(filled(mesh, solid)))
     }
 
-    fn from_file(&self, name: &Value, solid: bool) -> Result<Rc<Mesh>, String> {
+    fn read_file(&self, name: &Value, solid: bool) -> Result<Rc<Mesh>, String> {
         let Some(text) = name.as_str() else {
             return Err(format!(".file is {}; give a name", shown(name)));
         };

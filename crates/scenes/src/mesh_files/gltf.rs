@@ -167,7 +167,7 @@ fn transform(node: &Node) -> DMat4 {
     }
     DMat4::from_scale_rotation_translation(
         node.scale.map_or(DVec3::ONE, DVec3::from),
-        node.rotation.map_or(DQuat::IDENTITY, |turn| DQuat::from_array(turn)),
+        node.rotation.map_or(DQuat::IDENTITY, DQuat::from_array),
         node.translation.map_or(DVec3::ZERO, DVec3::from),
     )
 }
