@@ -12,6 +12,7 @@
 //! | [`world_steps`] | how does the narrow phase of a world scale with threads? |
 //! | [`world_rivals`] | whole steps of moving worlds next to rapier3d's collision pipeline |
 //! | [`worst_steps`] | what does the worst step of a hostile history cost, against a rebuild? |
+//! | [`mesh_rivals`] | questions about triangle meshes next to parry3d-f64 |
 //! | [`recording`] | what does it cost a step to be recorded? |
 //! | [`memory`] | how much memory does one algorithm hold, and what does a quiet step cost? |
 //!
@@ -26,6 +27,8 @@ use jostle_cli::Failure;
 
 pub mod core;
 pub mod memory;
+pub mod mesh_contest;
+pub mod mesh_rivals;
 pub mod narrow;
 pub mod recording;
 pub mod rivals;
@@ -59,6 +62,7 @@ enum Stopwatch {
     WorldSteps(world_steps::WorldStepsArgs),
     WorstSteps(worst_steps::WorstStepsArgs),
     Memory(memory::MemoryArgs),
+    MeshRivals(mesh_rivals::MeshRivalsArgs),
     Recording(recording::RecordingArgs),
 }
 
@@ -75,6 +79,7 @@ pub fn run(program: &Program, out: &mut dyn Write) -> Result<(), Failure> {
         Stopwatch::WorldSteps(args) => world_steps::run(args, out),
         Stopwatch::WorstSteps(args) => worst_steps::run(args, out),
         Stopwatch::Memory(args) => memory::run(args, out),
+        Stopwatch::MeshRivals(args) => mesh_rivals::run(args, out),
         Stopwatch::Recording(args) => recording::run(args, out),
     }
 }

@@ -200,7 +200,7 @@ fn independent_readers_agree() {
     let none = |_: &Path| -> tobj::MTLLoadResult { Ok(Default::default()) };
     let (models, _) = tobj::load_obj_buf(&mut Cursor::new(obj(&mesh)), &options, none).unwrap();
     let found = &models[0].mesh;
-    let at = |k: &u32| std::array::from_fn(|axis| found.positions[3 * *k as usize + axis] as f32);
+    let at = |k: &u32| std::array::from_fn(|axis| found.positions[3 * *k as usize + axis]);
     let theirs: Vec<[[f32; 3]; 3]> = found
         .indices
         .chunks(3)

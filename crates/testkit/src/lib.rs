@@ -21,6 +21,7 @@ pub mod golden;
 pub mod history;
 pub mod hostile;
 pub mod large;
+pub mod meshes;
 pub mod model;
 pub mod replay;
 pub mod script;

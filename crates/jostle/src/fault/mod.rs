@@ -123,7 +123,7 @@ pub enum PoseError {
         value: f64,
     },
     /// The rotation's length differs from one by more than
-    /// [`Pose::LENGTH_TOLERANCE`](super::Pose::LENGTH_TOLERANCE).
+    /// [`Pose::LENGTH_TOLERANCE`](crate::shape::Pose::LENGTH_TOLERANCE).
     Length {
         /// The length found.
         length: f64,

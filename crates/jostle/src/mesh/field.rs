@@ -1,7 +1,7 @@
 //! Rays and nearest points of height fields: [`HeightField::cast_ray`], [`HeightField::project`].
 //!
-//! A ray passes the columns of cells one by one, along the axis on which it is faster; eight
-//! columns are passed at once if the ray is above or below all heights there. No tree is needed.
+//! A ray passes the columns of cells one by one, along the axis on which it is faster. No
+//! tree is needed.
 
 use glam::DVec3;
 

@@ -2,8 +2,8 @@
 //!
 //! Boxes are f32 and rays are f64, so a ray is cast at the boxes in stretches: each begins at a
 //! point of the true ray, and is as thick as its rounded direction may be wrong at its end. The
-//! first stretches are short, hence thin. An endless ray has sixteen, of which those beyond all boxes
-//! cost one look at the root of the tree.
+//! first stretches are short, hence thin. An endless ray has sixteen, of which those beyond all
+//! boxes cost one look at the root of the tree.
 
 use super::id::BodyId;
 use super::queries::ShapeQueries;

@@ -8,7 +8,8 @@ Boxes that do not move take one call:
 array([[0, 1]], dtype=uint32)
 
 ``Detector`` follows boxes that move, ``World`` shapes that move; ``distance``, ``contact`` and
-their like answer questions about pairs of shapes, ``Mesh`` about triangle meshes. ``python -m jostle`` is the command.
+their like answer questions about pairs of shapes, ``Mesh`` about triangle meshes.
+``python -m jostle`` is the command.
 """
 
 from ._errors import (

@@ -1,7 +1,7 @@
-//! `soak`: random histories against every algorithm, random pairs of shapes and random worlds, for
-//! a given time or a given number of them. What a fuzzer does, without its feedback and without its
-//! toolchain; the same seed gives the same cases, so a number of them is the same test on every
-//! machine.
+//! `soak`: random histories against every algorithm, random pairs of shapes and of meshes, and
+//! random worlds, for a given time or a given number of them. What a fuzzer does, without its
+//! feedback and without its toolchain; the same seed gives the same cases, so a number of them is
+//! the same test on every machine.
 //!
 //! ```text
 //! cargo run --release -p jostle-testkit --bin soak -- --seconds 60 --seed 7
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use jostle::{Algorithm, Workers};
 use jostle_scenes::Rng;
 use jostle_testkit::replay::{Op, Replay};
-use jostle_testkit::{bodies, history, suite};
+use jostle_testkit::{bodies, history, meshes, suite};
 
 /// A history: mostly short ones, many with a narrow choice of bytes, so that operations and
 /// coordinates repeat.
@@ -33,8 +33,16 @@ fn bytes(rng: &mut Rng) -> Vec<u8> {
 /// Pairs of shapes for each history of boxes and each world.
 const PAIRS: u64 = 64;
 
-/// Some pairs of shapes and a world.
+/// Pairs of meshes for each of them.
+const MESHES: u64 = 8;
+
+/// Some pairs of shapes and of meshes, and a world.
 fn check_bodies(rng: &mut Rng) -> Result<(), String> {
+    for _ in 0..MESHES {
+        let bytes = bytes(rng);
+        let checked = meshes::check_meshes(&bytes);
+        checked.map_err(|failure| format!("{failure}\nmeshes {bytes:?}"))?;
+    }
     for _ in 0..PAIRS {
         let bytes = bytes(rng);
         bodies::check_pair(&bytes).map_err(|failure| format!("{failure}\npair {bytes:?}"))?;
@@ -73,8 +81,9 @@ fn main() -> ExitCode {
     let share = 100.0 * hits.0 as f64 / f64::max(hits.1 as f64, 1.0);
     println!(
         "{histories} histories, {operations} operations, {share:.1} % of pairs overlap, {} pairs \
-         of shapes, {histories} worlds: all agree",
-        PAIRS * histories
+         of shapes, {} of meshes, {histories} worlds: all agree",
+        PAIRS * histories,
+        MESHES * histories
     );
     ExitCode::SUCCESS
 }

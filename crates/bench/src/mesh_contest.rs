@@ -1,0 +1,210 @@
+//! The same questions about a mesh to us and to parry3d-f64, interleaved, with answers compared.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use glam::DVec3;
+use jostle::mesh::{Mesh, MeshPair};
+use jostle::shape::Pose;
+use jostle_scenes::{MeshPlacing, mesh_points, mesh_poses, mesh_rays};
+use parry3d_f64::bounding_volume::BoundingVolume;
+use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
+use parry3d_f64::query::{self, PointQuery, Ray, RayCast};
+use parry3d_f64::shape::TriMesh;
+
+/// One question: nanoseconds of ours and of parry's, the least of all passes.
+#[derive(Clone, Debug)]
+pub struct Score {
+    /// What was asked.
+    pub question: String,
+    /// How often in a pass.
+    pub asked: usize,
+    /// Nanoseconds a question, or a triangle for build.
+    pub ours: f64,
+    /// The same of parry's.
+    pub theirs: f64,
+    /// Answers that differ by more than rounding.
+    pub differ: usize,
+}
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Poses of two meshes.
+    pub poses: usize,
+    /// Poses for which parry is asked for distances and pairs, which take it long.
+    pub slow_poses: usize,
+    /// Rays and points.
+    pub rays: usize,
+    /// Passes.
+    pub passes: usize,
+}
+
+struct Pair<'a> {
+    ours: &'a Mesh,
+    theirs: &'a TriMesh,
+    effort: Effort,
+}
+
+fn vector(at: DVec3) -> Vector {
+    Vector::new(at.x, at.y, at.z)
+}
+
+fn placed(pose: &Pose) -> ParryPose {
+    let (q, t) = (pose.rotation(), pose.translation());
+    ParryPose::from_parts(vector(t), Rotation::from_xyzw(q.x, q.y, q.z, q.w))
+}
+
+/// parry's mesh.
+pub fn parry_mesh(mesh: &Mesh) -> TriMesh {
+    let points = mesh.vertices().iter().map(|&at| vector(at)).collect();
+    TriMesh::new(points, mesh.triangles().to_vec()).expect("parry takes every mesh")
+}
+
+/// Asks everything.
+pub fn contest(mesh: &Mesh, effort: Effort) -> Vec<Score> {
+    let theirs = parry_mesh(mesh);
+    let pair = Pair { ours: mesh, theirs: &theirs, effort };
+    let mut scores = vec![pair.build()];
+    for placing in MeshPlacing::ALL {
+        let poses = mesh_poses(mesh, mesh, placing, effort.poses, 7);
+        scores.push(pair.boolean(placing, &poses));
+        let few = &poses[..poses.len().min(effort.slow_poses)];
+        match placing {
+            MeshPlacing::Far => {}
+            MeshPlacing::NearMiss => scores.push(pair.distance(placing, few)),
+            _ => scores.push(pair.all_pairs(placing, few)),
+        }
+    }
+    for coherent in [false, true] {
+        scores.push(pair.rays(coherent));
+    }
+    for near in [true, false] {
+        scores.push(pair.points(near));
+    }
+    scores
+}
+
+impl Pair<'_> {
+    /// Asks both in turn; answers are numbers that should agree.
+    fn ask<Q>(
+        &self,
+        question: String,
+        questions: &[Q],
+        ours: impl Fn(&Q) -> f64,
+        theirs: impl Fn(&Q) -> f64,
+        tolerance: f64,
+    ) -> Score {
+        let mut least = [f64::INFINITY; 2];
+        let mut answers = [Vec::new(), Vec::new()];
+        for _ in 0..self.effort.passes {
+            for side in 0..2 {
+                answers[side].clear();
+                let start = Instant::now();
+                for question in questions {
+                    let question = black_box(question);
+                    answers[side].push(if side == 0 { ours(question) } else { theirs(question) });
+                }
+                let each = 1e9 * start.elapsed().as_secs_f64() / questions.len().max(1) as f64;
+                least[side] = least[side].min(each);
+            }
+        }
+        let [one, other] = &answers;
+        let differ = one.iter().zip(other).filter(|(a, b)| (*a - *b).abs() > tolerance);
+        Score {
+            question,
+            asked: questions.len(),
+            ours: least[0],
+            theirs: least[1],
+            differ: differ.count(),
+        }
+    }
+
+    fn build(&self) -> Score {
+        let count = self.ours.triangles().len() as f64;
+        let (points, triangles) = (self.ours.vertices(), self.ours.triangles());
+        let ours = |(): &()| {
+            let mesh = Mesh::new(points.to_vec(), triangles.to_vec()).expect("a mesh");
+            black_box(mesh.bytes()) as f64
+        };
+        let theirs = |(): &()| {
+            black_box(parry_mesh(self.ours).vertices().len());
+            0.0
+        };
+        let score = self.ask("build, a triangle".into(), &[()], ours, theirs, f64::INFINITY);
+        Score { ours: score.ours / count, theirs: score.theirs / count, ..score }
+    }
+
+    fn boolean(&self, placing: MeshPlacing, poses: &[Pose]) -> Score {
+        let ours = |pose: &Pose| {
+            let pair = MeshPair::new(self.ours, &Pose::IDENTITY, self.ours, pose);
+            f64::from(u8::from(pair.intersects()))
+        };
+        let theirs = |pose: &Pose| {
+            let (origin, pose) = (ParryPose::IDENTITY, placed(pose));
+            let found = query::intersection_test(&origin, self.theirs, &pose, self.theirs);
+            f64::from(u8::from(found.expect("supported").intersecting))
+        };
+        self.ask(format!("boolean, {}", placing.name()), poses, ours, theirs, 0.5)
+    }
+
+    fn distance(&self, placing: MeshPlacing, poses: &[Pose]) -> Score {
+        let ours =
+            |pose: &Pose| MeshPair::new(self.ours, &Pose::IDENTITY, self.ours, pose).distance();
+        let theirs = |pose: &Pose| {
+            let (origin, pose) = (ParryPose::IDENTITY, placed(pose));
+            let found = query::distance(&origin, self.theirs, &pose, self.theirs);
+            found.expect("supported").distance
+        };
+        let tolerance = 1e-8 * self.ours.bounding_radius();
+        self.ask(format!("distance, {}", placing.name()), poses, ours, theirs, tolerance)
+    }
+
+    /// parry has no such question: every triangle asks the other's tree, as its own meshes do.
+    fn all_pairs(&self, placing: MeshPlacing, poses: &[Pose]) -> Score {
+        let ours = |pose: &Pose| {
+            let pair = MeshPair::new(self.ours, &Pose::IDENTITY, self.ours, pose);
+            pair.triangle_pairs(usize::MAX).map_or(0, |all| all.len()) as f64
+        };
+        let theirs = |pose: &Pose| {
+            let pose = placed(pose);
+            let mut count = 0;
+            for triangle in self.theirs.triangles() {
+                let moved = triangle.transformed(&pose);
+                let aabb = moved.local_aabb().loosened(1e-9);
+                for leaf in self.theirs.bvh().intersect_aabb(&aabb) {
+                    let other = self.theirs.triangle(leaf);
+                    let origin = ParryPose::IDENTITY;
+                    let found = query::intersection_test(&origin, &other, &origin, &moved);
+                    count += u32::from(found.expect("supported").intersecting);
+                }
+            }
+            f64::from(count)
+        };
+        self.ask(format!("all pairs, {}", placing.name()), poses, ours, theirs, 0.5)
+    }
+
+    fn rays(&self, coherent: bool) -> Score {
+        let rays = mesh_rays(self.ours, coherent, self.effort.rays, 7);
+        let ours = |(origin, direction): &(DVec3, DVec3)| {
+            self.ours.cast_ray(*origin, *direction, 1e9).map_or(-1.0, |hit| hit.time)
+        };
+        let theirs = |(origin, direction): &(DVec3, DVec3)| {
+            let ray = Ray::new(vector(*origin), vector(*direction));
+            self.theirs.cast_local_ray(&ray, 1e9, false).unwrap_or(-1.0)
+        };
+        let name = if coherent { "ray, coherent" } else { "ray, random" };
+        self.ask(name.into(), &rays, ours, theirs, 1e-8 * self.ours.bounding_radius())
+    }
+
+    fn points(&self, near: bool) -> Score {
+        let points = mesh_points(self.ours, near, self.effort.rays, 7);
+        let ours = |point: &DVec3| self.ours.project(*point).distance;
+        let theirs = |point: &DVec3| {
+            let at = vector(*point);
+            (self.theirs.project_local_point(at, false).point - at).length()
+        };
+        let name = if near { "closest point, near" } else { "closest point, far" };
+        self.ask(name.into(), &points, ours, theirs, 1e-8 * self.ours.bounding_radius())
+    }
+}
