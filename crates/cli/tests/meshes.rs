@@ -96,6 +96,43 @@ fn a_solid_contains_what_is_inside_it() {
 }
 
 #[test]
+fn a_mesh_meets_other_shapes() {
+    let bench = Bench::new();
+    let mut solid = cube();
+    solid["solid"] = json!(true);
+    let side = |mesh: &Value| json!({"shape": {"mesh": mesh}});
+    let ball = |radius: f64, x: f64| {
+        let shape = json!({"sphere": {"radius": radius}});
+        json!({"shape": shape, "translation": [x, 0.25, 0.125]})
+    };
+    let block = json!({"cuboid": {"half_extents": [1, 1, 1]}});
+    let mut thrown = ball(1.0, 5.0);
+    thrown["motion"] = json!({"linear": [-6, 0, 0]});
+    let queries = [
+        json!({"id": 1, "a": side(&cube()), "b": ball(1.0, 2.5)}),
+        json!({"id": 2, "a": ball(1.0, 1.5), "b": side(&cube())}),
+        json!({"id": 3, "a": side(&cube()), "b": ball(0.25, 0.5)}),
+        json!({"id": 4, "a": side(&solid), "b": ball(0.25, 0.5)}),
+        json!({"id": 5, "a": side(&cube()), "b": thrown}),
+        json!({"id": 6, "a": side(&cube()), "b": {"shape": block, "translation": [0, 4, 0]}}),
+    ];
+    let answers = ask(&bench, &queries, &[]);
+    let near = |answer: &Value, key: &str, value: f64| {
+        let found = answer[key].as_f64().unwrap_or(f64::NAN);
+        assert!((found - value).abs() < 1e-9, "{key} of {answer}");
+    };
+    near(&answers[0], "distance", 0.5);
+    near(&answers[1], "depth", 0.5);
+    assert_eq!(answers[1]["normal"], json!([-1.0, 0.0, 0.0]));
+    assert!(answers[0]["triangle_a"].as_u64() >= Some(10) && answers[1]["triangle_b"].is_u64());
+    near(&answers[2], "distance", 0.25);
+    near(&answers[3], "depth", 0.75);
+    assert_eq!(answers[4]["impact"], "hit");
+    assert!((answers[4]["time_of_impact"].as_f64().unwrap() - 0.5).abs() < 1e-6);
+    near(&answers[5], "distance", 2.0);
+}
+
+#[test]
 fn wrong_meshes_are_refused_by_line_and_path() {
     let bench = Bench::new();
     bench.write("bad.ply", "ply\nformat ascii 1.0\nelement vertex 9\n");

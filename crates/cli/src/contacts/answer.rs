@@ -6,6 +6,7 @@ use jostle::narrow::{
 };
 use jostle::shape::Shape;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 use super::mesh_answer;
 use super::query::{Geometry, Other, Query, Side};
@@ -16,46 +17,49 @@ pub(crate) fn answer(query: &Query, list: bool) -> Result<Value, String> {
     let mut answer = Map::new();
     answer.insert("id".into(), id.clone());
     match (&a.shape, other) {
-        (Geometry::Mesh(mesh), Other::Shape { b, .. }) => match &b.shape {
-            Geometry::Mesh(b_mesh) => {
-                let (one, other) = ((&**mesh, &a.pose), (&**b_mesh, &b.pose));
-                mesh_answer::put_pair(&mut answer, one, other, list)?;
-            }
-            Geometry::Shape(_) => return Err(NOT_COMPARED.into()),
-        },
         (Geometry::Mesh(mesh), Other::Ray(ray)) => {
             mesh_answer::put_hit(&mut answer, mesh, &a.pose, ray);
         }
         (Geometry::Mesh(mesh), Other::Point(point)) => {
             mesh_answer::put_place(&mut answer, mesh, &a.pose, *point);
         }
-        (Geometry::Shape(shape), other) => answer_shape(&mut answer, a, shape, other)?,
+        (Geometry::Shape(shape), Other::Ray(ray)) => {
+            put_hit(&mut answer, narrow::cast_ray(&Placed::new(shape, a.pose), ray));
+        }
+        (Geometry::Shape(shape), Other::Point(point)) => {
+            // The reader has refused points that are too far away.
+            let found = narrow::project_point(&Placed::new(shape, a.pose), *point).ok();
+            put_place(&mut answer, found);
+        }
+        (_, Other::Shape { b, duration, options }) => {
+            answer_pair(&mut answer, [a, b], *duration, options, list)?;
+        }
     }
     Ok(Value::Object(answer))
 }
 
-/// What the reader says, too.
-const NOT_COMPARED: &str = "a mesh and a shape are not compared yet";
-
-fn answer_shape(
+fn answer_pair(
     answer: &mut Map<String, Value>,
-    a: &Side,
-    shape: &Shape,
-    other: &Other,
+    [a, b]: [&Side; 2],
+    duration: f64,
+    options: &CastOptions,
+    list: bool,
 ) -> Result<(), String> {
-    let placed = Placed::new(shape, a.pose);
-    match other {
-        Other::Shape { b, duration, options } => {
-            let Geometry::Shape(b_shape) = &b.shape else { return Err(NOT_COMPARED.into()) };
-            put_contact(answer, &narrow::contact(&placed, &Placed::new(b_shape, b.pose)));
-            if a.motion.is_some() || b.motion.is_some() {
-                let sides = [(placed, a.motion), (Placed::new(b_shape, b.pose), b.motion)];
-                put_impact(answer, &impact(sides, *duration, options));
-            }
-        }
-        Other::Ray(ray) => put_hit(answer, narrow::cast_ray(&placed, ray)),
-        // The reader has refused points that are too far away.
-        Other::Point(point) => put_place(answer, narrow::project_point(&placed, *point).ok()),
+    if let (Geometry::Mesh(one), Geometry::Mesh(other)) = (&a.shape, &b.shape) {
+        return mesh_answer::put_pair(answer, (one, &a.pose), (other, &b.pose), list);
+    }
+    let shapes = [&a.shape, &b.shape].map(|geometry| match geometry {
+        Geometry::Shape(shape) => (**shape).clone(),
+        Geometry::Mesh(mesh) => Shape::Mesh(Arc::clone(mesh)),
+    });
+    let [one, other] = [Placed::new(&shapes[0], a.pose), Placed::new(&shapes[1], b.pose)];
+    if shapes.iter().any(Shape::is_surface) {
+        mesh_answer::put_contact(answer, &one, &other);
+    } else {
+        put_contact(answer, &narrow::contact(&one, &other));
+    }
+    if a.motion.is_some() || b.motion.is_some() {
+        put_impact(answer, &impact([(one, a.motion), (other, b.motion)], duration, options));
     }
     Ok(())
 }
@@ -75,7 +79,7 @@ fn put_place(answer: &mut Map<String, Value>, found: Option<Projection>) {
     answer.insert("inside".into(), json!(found.map(|found| found.is_inside())));
 }
 
-fn put_contact(answer: &mut Map<String, Value>, contact: &Contact) {
+pub(super) fn put_contact(answer: &mut Map<String, Value>, contact: &Contact) {
     answer.insert("distance".into(), json!(contact.distance));
     answer.insert("depth".into(), json!(contact.depth));
     answer.insert("normal".into(), vector(contact.normal));

@@ -1,8 +1,8 @@
-//! Answers about meshes: against each other, against rays and points.
+//! Answers about meshes: against each other, against shapes, rays and points.
 
 use glam::DVec3;
 use jostle::mesh::{Fill, Mesh, MeshPair};
-use jostle::narrow::Ray;
+use jostle::narrow::{self, Placed, Ray};
 use jostle::shape::Pose;
 use jostle_scenes::pair_hash;
 use serde_json::{Map, Value, json};
@@ -36,6 +36,20 @@ pub(crate) fn put_pair(
         answer.insert("sha256".into(), json!(pair_hash(pairs)));
     }
     Ok(())
+}
+
+/// The contact of a mesh and a shape, and the triangle that it is on.
+pub(crate) fn put_contact(answer: &mut Map<String, Value>, a: &Placed<'_>, b: &Placed<'_>) {
+    let Some(found) = narrow::detailed_contact(a, b, f64::INFINITY) else {
+        // Nothing is beyond an endless reach; the plain question has an answer in any case.
+        return super::answer::put_contact(answer, &narrow::contact(a, b));
+    };
+    super::answer::put_contact(answer, &found.contact);
+    for (name, triangle) in ["triangle_a", "triangle_b"].into_iter().zip(found.triangles) {
+        if let Some(part) = triangle {
+            answer.insert(name.into(), json!(part.triangle));
+        }
+    }
 }
 
 /// Where a ray meets a mesh.

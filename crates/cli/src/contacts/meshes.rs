@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use jostle::mesh::{Fill, Mesh};
 use jostle_scenes::read_mesh;
@@ -21,7 +21,7 @@ const MOST_BYTES: usize = 1 << 30;
 pub(crate) struct Meshes {
     /// The folder that names of files are relative to.
     folder: PathBuf,
-    read: RefCell<BTreeMap<(PathBuf, bool), Rc<Mesh>>>,
+    read: RefCell<BTreeMap<(PathBuf, bool), Arc<Mesh>>>,
 }
 
 impl Meshes {
@@ -33,7 +33,7 @@ impl Meshes {
     }
 
     /// The mesh that the sizes of a shape describe.
-    pub(crate) fn mesh(&self, sizes: &Value) -> Result<Rc<Mesh>, String> {
+    pub(crate) fn mesh(&self, sizes: &Value) -> Result<Arc<Mesh>, String> {
         let sizes = object(sizes)?;
         let solid = optional(sizes, "solid", truth, false)?;
         if sizes.contains_key("file") {
@@ -44,25 +44,25 @@ impl Meshes {
         let vertices = part(sizes, "vertices", points)?;
         let triangles = part(sizes, "triangles", triangles)?;
         let mesh = Mesh::new(vertices, triangles).map_err(|fault| format!(": {fault}"))?;
-        Ok(Rc::new(filled(mesh, solid)))
+        Ok(Arc::new(filled(mesh, solid)))
     }
 
-    fn read_file(&self, name: &Value, solid: bool) -> Result<Rc<Mesh>, String> {
+    fn read_file(&self, name: &Value, solid: bool) -> Result<Arc<Mesh>, String> {
         let Some(text) = name.as_str() else {
             return Err(format!(".file is {}; give a name", shown(name)));
         };
         let key = (self.folder.join(text), solid);
         if let Some(mesh) = self.read.borrow().get(&key) {
-            return Ok(Rc::clone(mesh));
+            return Ok(Arc::clone(mesh));
         }
         let read = read_mesh(&key.0).and_then(|data| data.into_mesh(&key.0));
-        let mesh = Rc::new(filled(read.map_err(|fault| format!(".file: {fault}"))?, solid));
+        let mesh = Arc::new(filled(read.map_err(|fault| format!(".file: {fault}"))?, solid));
         let mut all = self.read.borrow_mut();
         let held: usize = all.values().map(|mesh| mesh.bytes()).sum();
         if held.saturating_add(mesh.bytes()) > MOST_BYTES {
             all.clear();
         }
-        all.insert(key, Rc::clone(&mesh));
+        all.insert(key, Arc::clone(&mesh));
         Ok(mesh)
     }
 }

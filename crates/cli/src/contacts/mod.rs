@@ -61,7 +61,8 @@ Two meshes are answered by distance, normal, point_a, point_b, triangle_a, trian
 touch) and status, separated or overlapping. With --triangle-pairs the answer also has
   "triangle_pairs"  how many pairs of triangles touch, exactly
   "sha256"          over the sorted pairs, that of a first, as little-endian 32-bit numbers
-A ray or a point against a mesh also tells the triangle.
+A mesh and another shape are answered like two shapes, and triangle_a or triangle_b names the
+triangle; a ray or a point against a mesh also tells it.
 
 A line that is no query is reported on stderr by its number and left out; the exit code is then 2.
 

@@ -5,7 +5,7 @@ use jostle::mesh::Mesh;
 use jostle::narrow::{CastOptions, Motion, Ray};
 use jostle::shape::{LIMIT, Pose, Shape};
 use serde_json::{Map, Value};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::meshes::{Meshes, is_mesh};
 use crate::support::names::{any_of, similar};
@@ -52,7 +52,7 @@ pub(crate) enum Geometry {
     /// A convex shape or a half-space.
     Shape(Box<Shape>),
     /// A mesh.
-    Mesh(Rc<Mesh>),
+    Mesh(Arc<Mesh>),
 }
 
 /// One of the two shapes.
@@ -83,20 +83,13 @@ impl Query {
     }
 }
 
-/// A mesh can be asked about another mesh that is still.
+/// Two meshes are compared where they are.
 fn check_pair(a: &Side, b: &Side) -> Result<(), String> {
-    match (&a.shape, &b.shape) {
-        (Geometry::Shape(_), Geometry::Shape(_)) => Ok(()),
-        (Geometry::Mesh(_), Geometry::Mesh(_)) if a.motion.is_none() && b.motion.is_none() => {
-            Ok(())
-        }
-        (Geometry::Mesh(_), Geometry::Mesh(_)) => {
-            Err("motion is given; meshes are compared where they are".into())
-        }
-        _ => {
-            Err("a mesh and a shape are not compared yet; give two meshes, a ray or a point".into())
-        }
+    let meshes = matches!((&a.shape, &b.shape), (Geometry::Mesh(_), Geometry::Mesh(_)));
+    if meshes && (a.motion.is_some() || b.motion.is_some()) {
+        return Err("motion is given; meshes are compared where they are".into());
     }
+    Ok(())
 }
 
 fn other(query: &Map<String, Value>, meshes: &Meshes) -> Result<Other, String> {
