@@ -151,7 +151,7 @@ tests() {
 # libclang when the feature is built.
 mpi() {
   need_command mpicc libopenmpi-dev && need_command mpirun openmpi-bin &&
-    need libclang libclang-dev compgen -G "/usr/lib/llvm-*/lib/libclang*.so*" || return
+    need libclang libclang-dev compgen -G "/usr/lib/llvm-*/lib/libclang.so*" || return
   cargo test --locked --workspace --features jostle-mpi/mpi --test mpirun
 }
 

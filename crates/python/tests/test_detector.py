@@ -42,10 +42,16 @@ class History(RuleBasedStateMachine):
     steps = 0
     events = 0
 
-    @initialize(algorithm=st.sampled_from(jostle.ALGORITHMS), threads=st.sampled_from([1, 2]))
-    def begin(self, algorithm: str, threads: int) -> None:
+    @initialize(
+        algorithm=st.sampled_from(jostle.ALGORITHMS),
+        threads=st.sampled_from([1, 2]),
+        boxes=st.lists(box, min_size=4, max_size=6),
+    )
+    def begin(self, algorithm: str, threads: int, boxes: list[tuple[float, ...]]) -> None:
         self.model = oracle.Model()
         self.detector = jostle.Detector(algorithm, threads=threads)
+        # Some that may all pair: rules that are left out of an example can leave out all others.
+        self.insert(boxes, (0xFFFFFFFF, 0xFFFFFFFF, None, False))
 
     @rule(boxes=st.lists(box, max_size=6), filter=filters)
     def insert(self, boxes: list[tuple[float, ...]], filter: Any) -> None:
