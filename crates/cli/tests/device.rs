@@ -62,7 +62,7 @@ fn verify_and_bench_run_on_a_device() {
     let bytes = count("device_read_bytes_per_box") + count("device_written_bytes_per_box");
     assert!((bytes - count("device_bytes_per_box")).abs() < 1e-6 * bytes, "{stats}");
     assert!(bytes > count("least_bytes_per_box") && count("least_bytes_per_box") > 24.0);
-    // Milliseconds at so many bytes a second.
+    // Milliseconds at a given number of bytes a second.
     let moved = count("device_read_bytes") + count("device_written_bytes");
     for (name, speed) in [("estimate_ms_at_500_gb_s", 500e9), ("estimate_ms_at_1_tb_s", 1e12)] {
         assert!((count(name) / 1e3 * speed / moved - 1.0).abs() < 1e-6, "{name}: {stats}");

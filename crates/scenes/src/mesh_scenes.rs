@@ -36,8 +36,8 @@ impl MeshPlacing {
     }
 }
 
-/// A closed, lumpy ball of about so many triangles: an octahedron, its faces divided, with three
-/// sizes of bumps. Faces outward.
+/// A closed, lumpy ball of about the given number of triangles: an octahedron, its faces divided,
+/// with three sizes of bumps. Faces outward.
 pub fn lumpy_ball(triangles: usize) -> Mesh {
     let sides = ((triangles as f64 / 8.0).sqrt().round() as u32).clamp(1, 8000);
     let (points, corners) = octahedron(sides);

@@ -33,8 +33,8 @@ the longest step after the first, and the first), pairs, bytes (the algorithm's)
 the tracker's; the table's memory and B/box), frames, stats.
 A file with a single frame is run again and again from nothing.
 
-With --simulate-threads, one thread runs the tasks that so many would share, and the length of their
-schedule is computed: stage by stage, the time and how many times as fast as on one thread, next to
+With --simulate-threads, one thread runs the tasks that 4, 16 or 64 would share, and the length of
+their schedule is computed: stage by stage, the time and how many times as fast as on one thread, next to
 one and two real threads. Waking threads and sharing memory cost nothing in it. With --json: scene,
 n, algorithm, threads, simulated, stage, median_ms, speedup.
 

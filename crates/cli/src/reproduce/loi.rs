@@ -212,7 +212,7 @@ fn liu_cell(aabbs: &[Aabb]) -> f64 {
     cell_for(aabbs, OBJECTS_PER_CELL)
 }
 
-/// The cell that cuts the world into one for each so many objects.
+/// The cell size at which a cell holds `objects` objects on average.
 fn cell_for(aabbs: &[Aabb], objects: usize) -> f64 {
     let cells = aabbs.len().div_ceil(objects) as f64;
     let (low, high) = extent(aabbs);

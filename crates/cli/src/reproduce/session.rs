@@ -1,5 +1,5 @@
 //! [`Session`]: runs parts one by one, keeps a record of each that was run to its end, and writes
-//! the report anew after every part, so that what is finished survives whatever ends the run.
+//! the report again after every part, so that what is finished survives whatever ends the run.
 
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};

@@ -116,7 +116,7 @@ impl Radix {
         all
     }
 
-    /// Sorts keys whose upper halves have so many bits.
+    /// Sorts keys whose upper halves have `bits` bits.
     fn sort(&mut self, keys: &mut [u64], bits: u32, workers: &Workers) {
         self.sorter.sort(std::iter::once(&*keys), 1 << bits, workers, &mut self.sorted);
         let sorted = &self.sorted;
@@ -349,7 +349,7 @@ struct Curve {
 }
 
 impl Curve {
-    /// Codes of so many bits for centres within some bounds. Returns none if all are one point.
+    /// Codes of `code_bits` bits for centres within some bounds. Returns none if all are one point.
     fn within(low: [f32; 3], high: [f32; 3], code_bits: u32) -> Option<Curve> {
         let low = low.map(f64::from);
         let extent: [f64; 3] = std::array::from_fn(|k| f64::from(high[k]) - low[k]);
