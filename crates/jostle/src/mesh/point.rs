@@ -2,12 +2,8 @@
 
 use glam::DVec3;
 
-use super::data::{Fill, Link, Mesh};
+use super::data::{Fill, Mesh};
 use super::feature::point_triangle;
-use crate::aabb::Aabb;
-use crate::simd::node_maps::NodeMaps;
-use crate::simd::node8::WIDTH;
-use crate::simd::{self, Kernel, Simd};
 
 /// The point of a mesh nearest to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +35,7 @@ impl Mesh {
     #[must_use]
     pub fn project_within(&self, point: DVec3, reach: f64) -> Option<MeshPoint> {
         assert!(point.is_finite(), "{point} is no point");
-        let mut found = simd::run(Search { mesh: self, point, reach })?;
+        let mut found = self.nearest_within(point, reach)?;
         if self.fill() == Fill::Solid && self.encloses(point) {
             found.distance = -found.distance;
         }
@@ -53,76 +49,21 @@ impl Mesh {
         let on = self.project_within(point, 0.0).is_some();
         on || self.fill() == Fill::Solid && self.encloses(point)
     }
-}
 
-struct Search<'a> {
-    mesh: &'a Mesh,
-    point: DVec3,
-    reach: f64,
-}
-
-impl Kernel for Search<'_> {
-    type Output = Option<MeshPoint>;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, simd: S) -> Self::Output {
-        let tree = self.mesh.tree();
-        let unit = tree.frame.scale * tree.frame.scale;
-        let at = tree.frame.enter(self.point);
-        let slack = 2.0 * f64::from(f32::EPSILON) * at.abs().max_element() + 1e-30;
-        let seen =
-            Aabb { min: (at - slack).as_vec3().to_array(), max: (at + slack).as_vec3().to_array() };
-        let (mut best, mut square) = (None, self.reach * self.reach);
-        let limit_of =
-            |square: f64| (square * unit) as f32 * (1.0 + 8.0 * f32::EPSILON) + f32::MIN_POSITIVE;
-        let mut limit = limit_of(square);
-        let mut open: Vec<(f32, u32)> = Vec::with_capacity(64);
-        open.push((0.0, 0));
-        while let Some((gap, node)) = open.pop() {
-            if gap > limit {
-                continue;
+    fn nearest_within(&self, point: DVec3, reach: f64) -> Option<MeshPoint> {
+        let (mut best, mut square, mut limit) = (None::<MeshPoint>, reach * reach, reach);
+        self.near(point, point, reach, |triangle, corners| {
+            let (weights, on, found) = point_triangle(corners, point);
+            let nearer = match &best {
+                Some(other) => (found, triangle) < (square, other.triangle),
+                None => found <= square,
+            };
+            if nearer {
+                (square, limit) = (found, found.sqrt());
+                best = Some(MeshPoint { point: on, distance: limit, triangle, weights });
             }
-            let gaps = simd.gaps(&tree.nodes[node as usize], &seen);
-            match tree.link(node) {
-                Link::Nodes(first) => {
-                    let begin = open.len();
-                    for lane in 0..WIDTH {
-                        // False for empty lanes.
-                        if gaps[lane] <= limit {
-                            let item = (gaps[lane], first + lane as u32);
-                            let mut place = open.len();
-                            open.push(item);
-                            while place > begin && open[place - 1].0 < item.0 {
-                                open[place] = open[place - 1];
-                                place -= 1;
-                            }
-                            open[place] = item;
-                        }
-                    }
-                }
-                Link::Triangles(first) => {
-                    for lane in 0..WIDTH {
-                        if gaps[lane] <= limit {
-                            let triangle = tree.triangle(first + lane as u32);
-                            let corners = self.mesh.corners(triangle);
-                            let (weights, point, found) = point_triangle(&corners, self.point);
-                            let nearer = match &best {
-                                Some(MeshPoint { triangle: other, .. }) => {
-                                    (found, triangle) < (square, *other)
-                                }
-                                None => found <= square,
-                            };
-                            if nearer {
-                                let distance = found.sqrt();
-                                best = Some(MeshPoint { point, distance, triangle, weights });
-                                square = found;
-                                limit = limit_of(square);
-                            }
-                        }
-                    }
-                }
-            }
-        }
+            limit
+        });
         best
     }
 }
