@@ -34,9 +34,9 @@ the tracker's; the table's memory and B/box), frames, stats.
 A file with a single frame is run again and again from nothing.
 
 With --simulate-threads, one thread runs the tasks that 4, 16 or 64 would share, and the length of
-their schedule is computed: stage by stage, the time and how many times as fast as on one thread, next to
-one and two real threads. Waking threads and sharing memory cost nothing in it. With --json: scene,
-n, algorithm, threads, simulated, stage, median_ms, speedup.
+their schedule is computed: stage by stage, the time and how many times as fast as on one thread,
+next to one and two real threads. Waking threads and sharing memory cost nothing in it. With --json:
+scene, n, algorithm, threads, simulated, stage, median_ms, speedup.
 
 With --narrow, questions about pairs of shapes are timed: intersects (by ISA-GJK or a closed form),
 distance (GJK), contact (EPA or SAT), manifold, and impact (the time of it). Scenes of shapes:
