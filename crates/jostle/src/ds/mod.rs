@@ -3,5 +3,6 @@
 pub(crate) mod pair_sort;
 pub mod radix_sort;
 pub(crate) mod regions;
+pub(crate) mod spill;
 pub mod succ_tree;
 pub mod xxh64;

@@ -84,22 +84,47 @@ pub fn sort_items(items: &mut [u64], spare: &mut [u64]) {
 /// Below this many words comparing costs less than clearing counters.
 const FEW_WORDS: usize = 256;
 
-/// Sorts whole words. `spare` is memory that calls share. Only digits that vary are looked at: for
-/// a pair of small numbers, half of the bits never do.
-pub(crate) fn sort_words(words: &mut Vec<u64>, spare: &mut Vec<u64>) {
+/// Words with equal upper halves, if there are more than this, are left to the comparison sort.
+const LONG_ROW: usize = 24;
+
+/// Sorts whole words whose upper halves are mostly different. `spare` is memory that calls share.
+/// The upper halves are sorted by digits, as few as their varying bits allow; the words that share
+/// one, a row, are then put in order by comparing.
+pub(crate) fn sort_rows(words: &mut Vec<u64>, spare: &mut Vec<u64>) {
     if words.len() < FEW_WORDS {
         return words.sort_unstable();
     }
     spare.resize(words.len(), 0);
-    let first = words[0];
-    let varying = words.iter().fold(0, |bits, &word| bits | (word ^ first));
-    let mut shift = 0;
-    while shift < u64::BITS && varying >> shift != 0 {
-        shift += (varying >> shift).trailing_zeros();
-        let width = WIDEST_DIGIT.min(u64::BITS - shift);
-        scatter_digit(words, spare, shift, width);
+    let varying = varying_bits(words);
+    let bits = u32::BITS - varying.leading_zeros();
+    let passes = bits.div_ceil(WIDEST_DIGIT);
+    for pass in 0..passes {
+        let width = bits.div_ceil(passes);
+        scatter_digit(words, spare, 32 + pass * width, width);
         std::mem::swap(words, spare);
-        shift += width;
+    }
+    order_rows(words);
+}
+
+/// Puts words in order whose upper halves are.
+fn order_rows(words: &mut [u64]) {
+    let mut begin = 0;
+    for place in 1..words.len() {
+        let word = words[place];
+        if word >> 32 != words[place - 1] >> 32 {
+            begin = place;
+        } else if word < words[place - 1] && place - begin < LONG_ROW {
+            let mut hole = place;
+            while hole > begin && words[hole - 1] > word {
+                words[hole] = words[hole - 1];
+                hole -= 1;
+            }
+            words[hole] = word;
+        } else if word < words[place - 1] {
+            let row = words[place..].iter().take_while(|other| *other >> 32 == word >> 32);
+            let end = place + row.count();
+            words[begin..end].sort_unstable();
+        }
     }
 }
 
@@ -527,16 +552,17 @@ mod tests {
 
     #[test]
     fn words_are_sorted_whatever_bits_vary() {
+        // Rows of one word, of a few, and longer than insertion takes.
         let mut spare = Vec::new();
         let mix = |k: u64| k.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let lengths = if cfg!(miri) { [0, 1, 300, 257] } else { [0, 1, 5000, 257] };
-        for mask in [u64::MAX, 0x0001_FFFE_0003_FFFF, 1 << 63 | 1, 0xFFF << 52, 0] {
+        for mask in [u64::MAX, 0x0001_FFFE_0003_FFFF, 0x3F_0003_FFFF, 1 << 63 | 1, 0xFFF << 52, 0] {
             for length in lengths {
                 let mut words: Vec<u64> =
                     (0..length).map(|k| mix(k) & mask | 0x40 & !mask).collect();
                 let mut expected = words.clone();
                 expected.sort_unstable();
-                sort_words(&mut words, &mut spare);
+                sort_rows(&mut words, &mut spare);
                 assert!(words == expected, "{length} words, bits {mask:x}");
             }
         }

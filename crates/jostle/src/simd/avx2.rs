@@ -167,6 +167,24 @@ impl Eight for Register {
         Register(unsafe { _mm256_castps_si256(_mm256_mul_ps(self.floats(), other.floats())) })
     }
     #[inline(always)]
+    fn div_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { _mm256_castps_si256(_mm256_div_ps(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
+    unsafe fn widen(_: Avx2, from: *const u16) -> Self {
+        // SAFETY: see above.
+        Register(unsafe {
+            let words = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
+            _mm256_castps_si256(_mm256_cvtepi32_ps(words))
+        })
+    }
+    #[inline(always)]
+    fn sqrt_f32(self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { _mm256_castps_si256(_mm256_sqrt_ps(self.floats())) })
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         // SAFETY: see above.
         Register(unsafe { _mm256_castps_si256(_mm256_min_ps(self.floats(), other.floats())) })

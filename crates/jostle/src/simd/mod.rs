@@ -14,9 +14,14 @@
 //! | `simd128`       | WebAssembly, if the crate is compiled with `+simd128`                    |
 //! | `avx2`          | x86-64 since 2013: eight lanes in a register                             |
 //! | `avx512`        | sixteen lanes, for the two sweeps that gain from them                    |
+//! | `box_blocks`    | kernel: which boxes of two lists differ (`Boxes::set_all`)               |
 //! | `column`        | kernel: boxes against runs of others (`grid-sweep`)                      |
 //! | `forward`       | kernel: forward sweep over sorted blocks (`bidim-sap`)                   |
 //! | `node8`         | kernels: a box against the eight of a tree node (`bvh`)                  |
+//! | `lanes`         | eight numbers and eight points with the operators of numbers             |
+//! | `leaf8`         | eight triangles in 208 bytes (meshes)                                    |
+//! | `leaf_gaps`     | kernels: triangles of a leaf near a point, a box or a ray                |
+//! | `leaf_pairs`    | kernels: triangles of one leaf against those of another                  |
 //! | `node_maps`     | kernels: the boxes of a node from another frame or along a ray (meshes)  |
 //! | `endpoint_sort` | kernel: insertion sort of whole vectors (`simd-sap`)                     |
 //! | `equal_run`     | how many pairs of two lists are equal (the tracker's comparison)         |
@@ -33,11 +38,16 @@
 //! panics with the names that can be chosen: a comparison must not run something else silently.
 //! Results are the same at every level. `probe` and `prefetch` do not follow the variable.
 
+pub(crate) mod box_blocks;
 pub(crate) mod column;
 pub(crate) mod endpoint_sort;
 pub(crate) mod equal_run;
 pub(crate) mod forward;
 pub(crate) mod furthest;
+pub(crate) mod lanes;
+pub(crate) mod leaf8;
+pub(crate) mod leaf_gaps;
+pub(crate) mod leaf_pairs;
 pub(crate) mod listed;
 pub(crate) mod node8;
 pub(crate) mod node_maps;

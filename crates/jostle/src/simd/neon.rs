@@ -143,6 +143,21 @@ impl Quad for Register {
         Register(unsafe { vreinterpretq_u32_f32(vmulq_f32(self.floats(), other.floats())) })
     }
     #[inline(always)]
+    fn div_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { vreinterpretq_u32_f32(vdivq_f32(self.floats(), other.floats())) })
+    }
+    #[inline(always)]
+    unsafe fn widen(_: Neon, from: *const u16) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { vreinterpretq_u32_f32(vcvtq_f32_u32(vmovl_u16(vld1_u16(from)))) })
+    }
+    #[inline(always)]
+    fn sqrt_f32(self) -> Self {
+        // SAFETY: see above.
+        Register(unsafe { vreinterpretq_u32_f32(vsqrtq_f32(self.floats())) })
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         // The instruction for the minimum orders the two zeros and passes NaN on.
         // SAFETY: see above.

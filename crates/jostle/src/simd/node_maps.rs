@@ -19,6 +19,25 @@ pub(crate) struct NodeMap {
     pub slack: f32,
 }
 
+impl NodeMap {
+    /// A single box in another frame, as [`NodeMaps::mapped`] has it.
+    #[inline(always)]
+    pub(crate) fn single(&self, aabb: &Aabb) -> Aabb {
+        let center: [f32; 3] = std::array::from_fn(|k| (aabb.min[k] + aabb.max[k]) * 0.5);
+        let reach: [f32; 3] = std::array::from_fn(|k| (aabb.max[k] - aabb.min[k]) * 0.5);
+        let mut mapped = *aabb;
+        for k in 0..3 {
+            let (mut at, mut wide) = (self.shift[k], self.slack);
+            for j in 0..3 {
+                at += center[j] * self.rows[k][j];
+                wide += reach[j] * self.rows[k][j].abs();
+            }
+            (mapped.min[k], mapped.max[k]) = (at - wide, at + wide);
+        }
+        mapped
+    }
+}
+
 /// A ray in the frame of a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NodeRay {
@@ -34,13 +53,10 @@ pub(crate) trait NodeMaps: Simd {
     /// Each box in another frame. Lanes without a box stay without one.
     #[inline(always)]
     fn mapped(self, node: &Node8, map: &NodeMap) -> Node8 {
-        let half = splat(self, 0.5);
-        let center: [Self::Eight; 3] = std::array::from_fn(|k| {
-            row(self, &node.min[k]).add_f32(row(self, &node.max[k])).mul_f32(half)
-        });
-        let reach: [Self::Eight; 3] = std::array::from_fn(|k| {
-            row(self, &node.max[k]).sub_f32(row(self, &node.min[k])).mul_f32(half)
-        });
+        let (center, reach) = (
+            [middle(self, node, 0), middle(self, node, 1), middle(self, node, 2)],
+            [half(self, node, 0), half(self, node, 1), half(self, node, 2)],
+        );
         let slack = splat(self, map.slack);
         let mut out = Node8::EMPTY;
         for k in 0..3 {
@@ -71,6 +87,12 @@ pub(crate) trait NodeMaps: Simd {
         let mut out = [0.0; WIDTH];
         put(sum, &mut out);
         out
+    }
+
+    /// The lanes whose gap is at most a limit; NaN is not.
+    #[inline(always)]
+    fn within_limit(self, gaps: &[f32; WIDTH], limit: f32) -> u32 {
+        row(self, gaps).le_f32(splat(self, limit)).bits()
     }
 
     /// When a ray enters each box, and the lanes it enters no later than `limit`.
@@ -107,6 +129,18 @@ fn splat<S: Simd>(simd: S, value: f32) -> S::Eight {
     S::Eight::splat(simd, value.to_bits())
 }
 
+/// The middles of the boxes on an axis. Not a closure: see [`lanes`](super::lanes).
+#[inline(always)]
+fn middle<S: Simd>(simd: S, node: &Node8, k: usize) -> S::Eight {
+    row(simd, &node.min[k]).add_f32(row(simd, &node.max[k])).mul_f32(splat(simd, 0.5))
+}
+
+/// Half the lengths of the boxes on an axis.
+#[inline(always)]
+fn half<S: Simd>(simd: S, node: &Node8, k: usize) -> S::Eight {
+    row(simd, &node.max[k]).sub_f32(row(simd, &node.min[k])).mul_f32(splat(simd, 0.5))
+}
+
 #[inline(always)]
 fn row<S: Simd>(simd: S, values: &[f32; WIDTH]) -> S::Eight {
     // SAFETY: eight values are readable.
@@ -141,6 +175,9 @@ mod tests {
             };
             let (enter, hits) = simd.entered(self.0, self.3, 5.0);
             let gaps = simd.gaps(self.0, self.2);
+            let within: u32 =
+                (0..WIDTH).filter(|&lane| gaps[lane] <= 0.3).map(|lane| 1u32 << lane).sum();
+            assert_eq!(simd.within_limit(&gaps, 0.3), within);
             (bits(&simd.mapped(self.0, self.1)), plain(gaps), plain(enter), hits)
         }
     }
@@ -187,6 +224,7 @@ mod tests {
         let mapped = super::super::run(Mapped(node, map));
         for lane in 0..WIDTH - 2 {
             let (from, to) = (node.get(lane), mapped.get(lane));
+            assert_eq!(map.single(&from), to);
             for corner in 0..8 {
                 let at: [f32; 3] = std::array::from_fn(|k| {
                     if corner >> k & 1 == 0 { from.min[k] } else { from.max[k] }

@@ -104,6 +104,20 @@ impl Quad for Plain {
         self.with(other, |one, other| (f32::from_bits(one) * f32::from_bits(other)).to_bits())
     }
     #[inline(always)]
+    fn div_f32(self, other: Self) -> Self {
+        self.with(other, |one, other| (f32::from_bits(one) / f32::from_bits(other)).to_bits())
+    }
+    #[inline(always)]
+    unsafe fn widen(_: Portable, from: *const u16) -> Self {
+        // SAFETY: the caller vouches for four words of 16 bits.
+        let words = unsafe { from.cast::<[u16; 4]>().read_unaligned() };
+        Plain(words.map(|word| f32::from(word).to_bits()))
+    }
+    #[inline(always)]
+    fn sqrt_f32(self) -> Self {
+        Plain(self.0.map(|lane| f32::from_bits(lane).sqrt().to_bits()))
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         let less = |one, other| f32::from_bits(one) < f32::from_bits(other);
         self.with(other, |one, other| if less(one, other) { one } else { other })

@@ -98,6 +98,19 @@ impl Quad for Register {
         Register(f32x4_mul(self.0, other.0))
     }
     #[inline(always)]
+    fn div_f32(self, other: Self) -> Self {
+        Register(f32x4_div(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn widen(_: Simd128, from: *const u16) -> Self {
+        // SAFETY: the caller vouches for four words of 16 bits; no alignment is needed.
+        Register(f32x4_convert_u32x4(unsafe { u32x4_load_extend_u16x4(from.cast()) }))
+    }
+    #[inline(always)]
+    fn sqrt_f32(self) -> Self {
+        Register(f32x4_sqrt(self.0))
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         // The instruction is `second < first ? second : first`.
         Register(f32x4_pmin(other.0, self.0))

@@ -139,6 +139,21 @@ impl Quad for Register {
         Register::of(unsafe { _mm_mul_ps(self.floats(), other.floats()) })
     }
     #[inline(always)]
+    fn div_f32(self, other: Self) -> Self {
+        // SAFETY: see above.
+        Register::of(unsafe { _mm_div_ps(self.floats(), other.floats()) })
+    }
+    #[inline(always)]
+    unsafe fn widen(_: Sse4, from: *const u16) -> Self {
+        // SAFETY: see above.
+        Register::of(unsafe { _mm_cvtepi32_ps(_mm_cvtepu16_epi32(_mm_loadl_epi64(from.cast()))) })
+    }
+    #[inline(always)]
+    fn sqrt_f32(self) -> Self {
+        // SAFETY: see above.
+        Register::of(unsafe { _mm_sqrt_ps(self.floats()) })
+    }
+    #[inline(always)]
     fn min_f32(self, other: Self) -> Self {
         // SAFETY: see above.
         Register::of(unsafe { _mm_min_ps(self.floats(), other.floats()) })

@@ -28,6 +28,11 @@ pub(crate) trait Quad: Copy {
     fn add_f32(self, other: Self) -> Self;
     fn sub_f32(self, other: Self) -> Self;
     fn mul_f32(self, other: Self) -> Self;
+    fn div_f32(self, other: Self) -> Self;
+    fn sqrt_f32(self) -> Self;
+    /// # Safety
+    /// Four words of 16 bits are readable.
+    unsafe fn widen(proof: Self::Proof, from: *const u16) -> Self;
     /// `self < other ? self : other` in each lane.
     fn min_f32(self, other: Self) -> Self;
     /// `self > other ? self : other` in each lane.
@@ -160,6 +165,19 @@ impl<Q: Quad> Eight for Twice<Q> {
     #[inline(always)]
     fn mul_f32(self, other: Self) -> Self {
         self.with(other, Q::mul_f32)
+    }
+    #[inline(always)]
+    fn div_f32(self, other: Self) -> Self {
+        self.with(other, Q::div_f32)
+    }
+    #[inline(always)]
+    fn sqrt_f32(self) -> Self {
+        Twice(self.0.sqrt_f32(), self.1.sqrt_f32())
+    }
+    #[inline(always)]
+    unsafe fn widen(proof: Q::Proof, from: *const u16) -> Self {
+        // SAFETY: the caller vouches for eight words.
+        unsafe { Twice(Q::widen(proof, from), Q::widen(proof, from.add(4))) }
     }
     #[inline(always)]
     fn min_f32(self, other: Self) -> Self {

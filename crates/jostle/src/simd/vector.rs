@@ -71,10 +71,18 @@ pub(crate) trait Eight: Vector<Mask = Self> + Mask {
     /// Lanes that are not equal, as `f32`; true for NaN.
     fn ne_f32(self, other: Self) -> Self;
 
-    /// Sums, differences and products of `f32`, rounded after each operation.
+    /// Sums, differences, products, quotients and roots of `f32`, rounded after each operation.
     fn add_f32(self, other: Self) -> Self;
     fn sub_f32(self, other: Self) -> Self;
     fn mul_f32(self, other: Self) -> Self;
+    fn div_f32(self, other: Self) -> Self;
+    fn sqrt_f32(self) -> Self;
+
+    /// Eight words of 16 bits as `f32`.
+    ///
+    /// # Safety
+    /// Eight words are readable; they need not be aligned.
+    unsafe fn widen(proof: Self::Proof, from: *const u16) -> Self;
 
     /// `self < other ? self : other` in each lane, as `f32`: `other` for NaN.
     fn min_f32(self, other: Self) -> Self;

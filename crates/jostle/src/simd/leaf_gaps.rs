@@ -1,0 +1,159 @@
+//! [`LeafGaps`]: which triangles of a leaf are near a point or a box, or in the way of a ray.
+//!
+//! Every bound holds for the true triangles, whatever f32 and the leaf's 16 bits round: a distance
+//! is bounded from below by what parts the triangle from the point along *some* direction, and any
+//! direction will do. The direction is found with rounding, as the line to the nearest point;
+//! what it parts is then computed for that very direction. So needles and triangles without area
+//! need no care: their bounds may be poor but are never wrong.
+
+use super::lanes::{Lanes, Points};
+use super::leaf8::Leaf8;
+use super::node8::WIDTH;
+use super::vector::{Eight, Mask, Simd};
+use crate::aabb::Aabb;
+
+/// A ray in the frame of a tree, seen along its largest part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LeafRay {
+    pub origin: [f32; 3],
+    /// The axes, that of the largest part of the direction last.
+    pub axes: [usize; 3],
+    /// The other parts of the direction over the largest.
+    pub shear: [f32; 2],
+    /// Inverse of the largest part of the unit direction.
+    pub inverse: f32,
+    /// Covers the rounding of all of these, for triangles near the mesh.
+    pub slack: f32,
+}
+
+/// The length of a vector at `sqrt(3)` times its largest coordinate, rounded up.
+const DIAGONAL: f32 = 1.733;
+
+pub(crate) trait LeafGaps: Simd {
+    /// The lanes that a ray may hit no later than `limit`.
+    #[inline(always)]
+    fn crossed(self, leaf: &Leaf8, ray: &LeafRay, limit: f32) -> u32 {
+        let (a, b, c) =
+            (seen(self, leaf, ray, 0), seen(self, leaf, ray, 1), seen(self, leaf, ray, 2));
+        let u = c.x * b.y - c.y * b.x;
+        let v = a.x * c.y - a.y * c.x;
+        let w = b.x * a.y - b.y * a.x;
+        // A coordinate is off by the errors of two and by some roundings.
+        let off = Lanes::splat(self, 4.0 * (leaf.error + ray.slack));
+        let size = a.x.abs().max(a.y.abs()).max(b.x.abs()).max(b.y.abs());
+        let size = size.max(c.x.abs()).max(c.y.abs());
+        let error = Lanes::splat(self, 8.0) * off * (size + off);
+        let least = u.min(v).min(w);
+        let most = u.max(v).max(w);
+        let apart = (least + error).le(Lanes::splat(self, 0.0)).and(error.le(most));
+        let inverse = Lanes::splat(self, ray.inverse);
+        let time = (a.z * inverse).min(b.z * inverse).min(c.z * inverse) - off - off;
+        let late = Lanes::splat(self, limit).le(time);
+        leaf.lanes() & !apart.or(late).bits()
+    }
+
+    /// Lower bounds of the squares of the distances of the triangles from a point, whose
+    /// coordinates are off by at most `rounding`. NaN for empty lanes.
+    #[inline(always)]
+    fn gaps_to_point(self, leaf: &Leaf8, point: [f32; 3], rounding: f32) -> [f32; WIDTH] {
+        let (none, rounding) = (Lanes::splat(self, 0.0), leaf.error + rounding);
+        let [a, b, c] = leaf.corners(self);
+        let point = Points::splat(self, point);
+        let (pa, pb, pc) = (point - a, point - b, point - c);
+        let (ab, bc, ca) = (b - a, c - b, a - c);
+        let normal = ab.cross(bc);
+        let sides = [normal.dot(ab.cross(pa)), normal.dot(bc.cross(pb)), normal.dot(ca.cross(pc))];
+        let inside = none.le(sides[0].min(sides[1]).min(sides[2]));
+        // From the nearest point of an edge to the point.
+        let (line, least) = edge_line(self, ab, pa);
+        let (line, least) = nearer(line, least, edge_line(self, bc, pb));
+        let (line, _) = nearer(line, least, edge_line(self, ca, pc));
+        let face = normal.times_sign_of(normal.dot(pa));
+        let line = line.choose(face, inside);
+        let apart = line.dot(pa).min(line.dot(pb)).min(line.dot(pc));
+        let far = pa.sum_of_sizes().max(pb.sum_of_sizes()).max(pc.sum_of_sizes());
+        let margin =
+            Lanes::splat(self, DIAGONAL * rounding) + Lanes::splat(self, 8.0 * f32::EPSILON) * far;
+        let gap = (quotient(self, apart, line) - margin).max(none);
+        let mut out = (gap * gap).to_array();
+        empty(leaf, &mut out);
+        out
+    }
+
+    /// As [`LeafGaps::gaps_to_point`] for a box, from the boxes and the planes of the triangles.
+    #[inline(always)]
+    fn gaps_to_box(self, leaf: &Leaf8, other: &Aabb) -> [f32; WIDTH] {
+        let none = Lanes::splat(self, 0.0);
+        let [a, b, c] = leaf.corners(self);
+        let (low, high) = (Points::splat(self, other.min), Points::splat(self, other.max));
+        let error = leaf.error + 4.0 * f32::EPSILON;
+        let gap = (a.min(b).min(c) - high).max(low - a.max(b).max(c));
+        let gap = (gap - Points::splat(self, [error; 3])).max(Points { x: none, y: none, z: none });
+        let normal = (b - a).cross(c - a);
+        let half = Lanes::splat(self, 0.5);
+        let (center, reach) = ((low + high).times(half), (high - low).times(half));
+        let (pa, pb, pc) = (center - a, center - b, center - c);
+        let (one, two, three) = (normal.dot(pa), normal.dot(pb), normal.dot(pc));
+        let lowest = one.min(two).min(three);
+        let highest = one.max(two).max(three);
+        let apart = lowest.max(none - highest) - normal.abs().dot(reach);
+        let far = pa.sum_of_sizes().max(pb.sum_of_sizes()).max(pc.sum_of_sizes());
+        let far = far + reach.sum_of_sizes();
+        let large = other.min.iter().chain(&other.max).fold(0.0f32, |most, at| most.max(at.abs()));
+        let margin = Lanes::splat(self, DIAGONAL * (leaf.error + 2.0 * f32::EPSILON * large))
+            + Lanes::splat(self, 8.0 * f32::EPSILON) * far;
+        let plane = (quotient(self, apart, normal) - margin).max(none);
+        let mut out = (plane * plane).max(gap.dot(gap)).to_array();
+        empty(leaf, &mut out);
+        out
+    }
+}
+
+impl<S: Simd> LeafGaps for S {}
+
+/// A corner of each triangle, seen along a ray.
+#[inline(always)]
+fn seen<S: Simd>(simd: S, leaf: &Leaf8, ray: &LeafRay, corner: usize) -> Points<S> {
+    let [kx, ky, kz] = ray.axes;
+    let z = leaf.row(simd, corner, kz) - Lanes::splat(simd, ray.origin[kz]);
+    let x = leaf.row(simd, corner, kx) - Lanes::splat(simd, ray.origin[kx]);
+    let y = leaf.row(simd, corner, ky) - Lanes::splat(simd, ray.origin[ky]);
+    let (across, up) = (Lanes::splat(simd, ray.shear[0]), Lanes::splat(simd, ray.shear[1]));
+    Points { x: x - across * z, y: y - up * z, z }
+}
+
+/// The line to a point from the nearest point of an edge that begins `from` before it, and the
+/// square of its length.
+#[inline(always)]
+fn edge_line<S: Simd>(simd: S, edge: Points<S>, from: Points<S>) -> (Points<S>, Lanes<S>) {
+    let along = from.dot(edge) / edge.dot(edge);
+    // Zero for edges without length.
+    let along = along.max(Lanes::splat(simd, 0.0)).min(Lanes::splat(simd, 1.0));
+    let line = from - edge.times(along);
+    (line, line.dot(line))
+}
+
+/// The shorter of two lines.
+#[inline(always)]
+fn nearer<S: Simd>(
+    line: Points<S>,
+    square: Lanes<S>,
+    (other, others): (Points<S>, Lanes<S>),
+) -> (Points<S>, Lanes<S>) {
+    (line.choose(other, others.le(square)), others.min(square))
+}
+
+/// A product with a vector over its length; zero where that underflows or overflows.
+#[inline(always)]
+fn quotient<S: Simd>(simd: S, product: Lanes<S>, line: Points<S>) -> Lanes<S> {
+    let square = line.dot(line);
+    let sound = Lanes::splat(simd, 1e-30).le(square).and(product.le(Lanes::splat(simd, 1e37)));
+    Lanes::splat(simd, 0.0).choose(product / square.sqrt(), sound)
+}
+
+#[inline(always)]
+fn empty(leaf: &Leaf8, out: &mut [f32; WIDTH]) {
+    for gap in &mut out[leaf.triangles().len()..] {
+        *gap = f32::NAN;
+    }
+}
