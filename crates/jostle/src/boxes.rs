@@ -2,8 +2,9 @@
 //!
 //! Algorithms read from here and follow [`Changes`]; none keeps the user's boxes for itself.
 //! A slot that holds no box is filled with NaN, so a stray comparison with it is never an
-//! overlap. Per box: 24 bytes of bounds, 16 of filter, 1 of state, 4 for its place in the list
-//! of changes, 4 of generation; 8 of user data once any is set.
+//! overlap. Per box: 24 bytes of bounds, 16 of filter, 1 of state, 4 of generation, 4 if all are
+//! listed as changed; 4 for its place in that list once changed boxes are removed, 8 of user data
+//! once any is set.
 
 use crate::aabb::{Aabb, NO_BOX};
 use crate::error::{BoxError, InvalidBox};
@@ -20,6 +21,7 @@ mod recorded;
 mod set_all;
 mod snapshot;
 
+use changes::Places;
 pub use changes::{Changes, Follower, Stamp};
 pub(crate) use exclusions::Exclusions;
 pub(crate) use recorded::Beginning;
@@ -58,16 +60,16 @@ pub struct Boxes {
     aabbs: Vec<Aabb>,
     filters: Vec<Filter>,
     state: Vec<u8>,
-    /// The place of a box in `changes.inserted` or `changes.moved`, if it is in one of them.
-    place: Vec<u32>,
+    /// Places in `changes.inserted` and `changes.moved`.
+    place: Places,
     /// How many boxes each slot has held before the current or next one.
     generations: Vec<u32>,
     /// By slot; empty until the first is set.
     user_data: Vec<u64>,
     exclusions: Exclusions,
     workers: Workers,
-    /// Scratch of [`Boxes::set_all`] on several workers.
-    runs: Vec<set_all::Run>,
+    /// Scratch of [`Boxes::set_all`].
+    runs: set_all::Runs,
     free: Vec<Slot>,
     live: usize,
     /// Number of boxes whose filter is not [`Filter::ALL`].
@@ -101,7 +103,7 @@ impl Clone for Boxes {
             user_data: self.user_data.clone(),
             exclusions: self.exclusions.clone(),
             workers: self.workers.clone(),
-            runs: Vec::new(),
+            runs: set_all::Runs::default(),
             free: self.free.clone(),
             live: self.live,
             filtered: self.filtered,
@@ -121,12 +123,12 @@ impl Boxes {
             aabbs: Vec::new(),
             filters: Vec::new(),
             state: Vec::new(),
-            place: Vec::new(),
+            place: Places::default(),
             generations: Vec::new(),
             user_data: Vec::new(),
             exclusions: Exclusions::default(),
             workers: Workers::one(),
-            runs: Vec::new(),
+            runs: set_all::Runs::default(),
             free: Vec::new(),
             live: 0,
             filtered: 0,
@@ -257,10 +259,11 @@ impl Boxes {
         self.aabbs.capacity() * size_of::<Aabb>()
             + self.filters.capacity() * size_of::<Filter>()
             + self.state.capacity()
-            + (self.place.capacity() + self.generations.capacity() + self.free.capacity()) * 4
+            + (self.generations.capacity() + self.free.capacity()) * 4
+            + self.place.bytes()
             + self.user_data.capacity() * 8
             + self.exclusions.bytes()
-            + self.runs.iter().map(set_all::Run::bytes).sum::<usize>()
+            + self.runs.bytes()
             + (self.changes.inserted.capacity()
                 + self.changes.moved.capacity()
                 + self.changes.removed.capacity())
@@ -321,7 +324,6 @@ impl Boxes {
             self.aabbs.push(NO_BOX);
             self.filters.push(Filter::ALL);
             self.state.push(FREE);
-            self.place.push(0);
             self.generations.push(0);
             Slot::new(self.aabbs.len() as u32 - 1)
         });
@@ -329,11 +331,11 @@ impl Boxes {
         self.aabbs[index] = aabb;
         self.filters[index] = filter;
         self.state[index] = INSERTED;
-        self.place[index] = self.changes.inserted.len() as u32;
         if let Some(data) = self.user_data.get_mut(index) {
             *data = 0;
         }
         self.changes.inserted.push(slot);
+        self.place.note(&self.changes.inserted, self.changes.inserted.len() - 1);
         self.live += 1;
         self.filtered += usize::from(filter != Filter::ALL);
         self.still += usize::from(filter.still);
@@ -401,8 +403,8 @@ impl Boxes {
         self.workers = workers.clone();
     }
 
-    /// Gives every box new bounds, in ascending order of slots. One pass compares and checks; only
-    /// boxes that differ are written.
+    /// Gives every box new bounds, in ascending order of slots. One pass compares and checks by
+    /// vectors; only boxes that differ are written.
     pub fn set_all(&mut self, aabbs: &[Aabb]) -> Result<(), BoxError> {
         if aabbs.len() != self.live {
             return Err(BoxError::Length { given: aabbs.len(), expected: self.live });
@@ -413,32 +415,7 @@ impl Boxes {
             self.write_bounds(slots.into_iter(), aabbs);
             return Ok(());
         }
-        if self.workers.count() > 1 && aabbs.len() > set_all::RUN {
-            return Ok(self.set_runs(aabbs)?);
-        }
-        let before = self.changes.moved.len();
-        let (old, moved) = (&self.aabbs, &mut self.changes.moved);
-        if let Err(invalid) = set_all::note_differing(old, aabbs, 0, moved) {
-            self.changes.moved.truncate(before);
-            return Err(invalid.into());
-        }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.set(&self.changes.moved[before..], aabbs);
-        }
-        let mut kept = before;
-        for place in before..self.changes.moved.len() {
-            let id = self.changes.moved[place];
-            self.aabbs[id.index()] = aabbs[id.index()];
-            // Boxes that are already in a list of changes keep their place.
-            if self.state[id.index()] == KEPT {
-                self.state[id.index()] = MOVED;
-                self.place[id.index()] = kept as u32;
-                self.changes.moved[kept] = id;
-                kept += 1;
-            }
-        }
-        self.changes.moved.truncate(kept);
-        Ok(())
+        Ok(self.set_runs(aabbs)?)
     }
 
     /// Gives a box another filter. This is a change like a move.
@@ -534,8 +511,8 @@ impl Boxes {
     fn note_move(&mut self, slot: Slot) {
         if self.state[slot.index()] == KEPT {
             self.state[slot.index()] = MOVED;
-            self.place[slot.index()] = self.changes.moved.len() as u32;
             self.changes.moved.push(slot);
+            self.place.note(&self.changes.moved, self.changes.moved.len() - 1);
         }
     }
 
@@ -565,13 +542,15 @@ impl Boxes {
         match self.state[index] {
             // No algorithm has seen the box: it was never there.
             INSERTED => {
-                withdraw(&mut self.changes.inserted, &mut self.place, slot);
+                self.place.find(&self.changes);
+                self.place.withdraw(&mut self.changes.inserted, slot);
                 self.state[index] = FREE;
                 self.free.push(slot);
             }
             state => {
                 if state == MOVED {
-                    withdraw(&mut self.changes.moved, &mut self.place, slot);
+                    self.place.find(&self.changes);
+                    self.place.withdraw(&mut self.changes.moved, slot);
                 }
                 self.state[index] = REMOVED;
                 self.changes.removed.push(slot);
@@ -607,17 +586,9 @@ impl Boxes {
             self.state[slot.index()] = FREE;
             self.free.push(slot);
         }
+        self.place.forget();
         self.exclusions.commit();
         self.previous = std::mem::replace(&mut self.stamp, Stamp::fresh());
-    }
-}
-
-/// Takes a box out of a list of changes; the last one of the list takes its place.
-fn withdraw(list: &mut Vec<Slot>, place: &mut [u32], slot: Slot) {
-    let at = place[slot.index()] as usize;
-    list.swap_remove(at);
-    if let Some(&shifted) = list.get(at) {
-        place[shifted.index()] = at as u32;
     }
 }
 

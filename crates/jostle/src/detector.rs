@@ -194,7 +194,7 @@ impl Detector {
         self.seen = Some(self.boxes.stamp());
         if let Some(recorder) = self.boxes.recorder_mut() {
             let events = self.stepper.events();
-            recorder.step(self.stepper.pairs().len(), events.began, events.ended);
+            recorder.step(self.stepper.pair_count(), events.began, events.ended);
         }
         Ok(self.stepper.events())
     }
@@ -235,9 +235,16 @@ impl Detector {
         }
     }
 
-    /// Every overlapping pair after the last step, ascending.
+    /// Every overlapping pair after the last step, ascending. If few pairs began and ended since
+    /// it was last asked for, the first call after a step merges them, in one pass over the pairs;
+    /// from any number of threads.
     pub fn pairs(&self) -> &[Pair] {
         self.stepper.pairs()
+    }
+
+    /// Number of overlapping pairs after the last step.
+    pub fn pair_count(&self) -> usize {
+        self.stepper.pair_count()
     }
 
     /// The events of the last step.

@@ -6,8 +6,8 @@
 //! (`events/last_report.rs`): an algorithm that keeps its order repeats most of it, and only what
 //! is unmatched is sorted. If the two are not alike, the report costs a few linear passes more: it
 //! is sorted ([`pair_sort`](crate::ds::pair_sort)) and compared with the set of the step before,
-//! which it then replaces. A delta costs the sorting of its events and one pass that copies the
-//! runs of pairs between them; an empty one costs nothing.
+//! which it then replaces. A delta costs the sorting of its events. The set follows at once if they
+//! are many, and otherwise when it is asked for (`events/pair_set.rs`).
 //!
 //! Every pass is cut into parts for the workers: a sorted set by places, and whatever is compared
 //! with it by the pairs at these places. The events of the parts, one after the other, are those of
@@ -16,10 +16,7 @@
 //! Unmatched pairs are words with a mark (`events/flips.rs`), so began and ended ones are sorted at
 //! once and pairs that only changed their place are found next to themselves. What follows works
 //! without branches that cannot be predicted: with a tenth of the pairs changing, these were most
-//! of the time. For 143 000 pairs of which 27 000 change, milliseconds before and after that, least
-//! of seven: comparing the reports 1.20 and 0.80, sorting 0.53 and 0.29, telling them apart 0.19
-//! and 0.07, merging 1.30 and 0.40. (Trial: reports of `bvh`, 100 000 boxes, uniform, density
-//! 0.35.)
+//! of the time.
 //!
 //! Sorting all pairs took 10.3 ns a pair where comparing two reports took 3.0 with 4 % changing,
 //! and as long with 19 %; with three times the pairs, too many for the caches, 35 and 13. What
@@ -38,10 +35,11 @@ mod flips;
 mod last_report;
 mod list_diff;
 mod merge;
+mod pair_set;
 
-use flips::Flips;
+use flips::{Flips, join_parts};
 use last_report::LastReport;
-use merge::{merge, place_of_ended};
+use pair_set::PairSet;
 
 /// What began and what ended in a step, each sorted by pair.
 ///
@@ -77,20 +75,13 @@ struct PartEvents {
     alike: bool,
 }
 
-/// If more than one pair in this many began or ended, the set is written to the other buffer in one
-/// pass; in place it takes two, which begin at the first event.
-const MANY_EVENTS: usize = 64;
-
 /// Keeps the set of overlapping pairs in canonical order and the events of the last step.
 #[derive(Clone, Debug, Default)]
 pub struct PairTracker {
     workers: Workers,
-    /// All pairs, ascending.
-    pairs: Vec<Pair>,
+    set: PairSet,
     began: Vec<Pair>,
     ended: Vec<Pair>,
-    /// The new set while it is built; the set of the step before afterwards.
-    next: Vec<Pair>,
     /// What two reports do not share, or what a delta says.
     flips: Flips,
     last: LastReport,
@@ -106,7 +97,8 @@ impl PairTracker {
 
     /// A tracker with no pairs that runs on `workers`. Pairs and events do not depend on them.
     pub(crate) fn with_workers(workers: &Workers) -> PairTracker {
-        PairTracker { workers: workers.clone(), ..PairTracker::default() }
+        let set = PairSet::new(workers);
+        PairTracker { workers: workers.clone(), set, ..PairTracker::default() }
     }
 
     /// A tracker that starts from a known set of pairs, as after restoring a snapshot: pairs of
@@ -120,10 +112,12 @@ impl PairTracker {
     /// Replaces the set of pairs by another; see [`PairTracker::with_pairs`].
     pub(crate) fn set_pairs(&mut self, pairs: &[Pair]) {
         self.last.invalidate();
-        self.pairs.clear();
-        self.pairs.extend_from_slice(pairs);
-        self.pairs.sort_unstable();
-        self.pairs.dedup();
+        let (_, next) = self.set.settled();
+        next.clear();
+        next.extend_from_slice(pairs);
+        next.sort_unstable();
+        next.dedup();
+        self.set.take_spare();
     }
 
     /// Takes in what a broad phase wrote for boxes with ids below `slots`.
@@ -146,7 +140,7 @@ impl PairTracker {
             Report::Full => {
                 self.last.invalidate();
                 self.sort(found, boxes.slots());
-                drop_excluded(&mut self.next, boxes.exclusions());
+                drop_excluded(self.set.settled().1, boxes.exclusions());
                 self.compare_with_next();
             }
             Report::Delta => self.apply_delta_excluding(found, boxes),
@@ -168,24 +162,30 @@ impl PairTracker {
         Events { began: &self.began, ended: &self.ended }
     }
 
-    /// Every overlapping pair, ascending.
+    /// Every overlapping pair, ascending. If few pairs began and ended in the last steps and
+    /// nobody asked since, the set follows them now: one pass over it.
     pub fn pairs(&self) -> &[Pair] {
-        &self.pairs
+        self.set.all()
+    }
+
+    /// Number of overlapping pairs; nothing is merged for it.
+    pub fn pair_count(&self) -> usize {
+        self.set.len()
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let pairs = self.pairs.capacity() + self.began.capacity() + self.ended.capacity();
+        let pairs = self.began.capacity() + self.ended.capacity();
         let of_part = |part: &PartEvents| {
             part.began.capacity() + part.ended.capacity() + part.unmatched.capacity()
         };
         let parts: usize = self.parts.iter().map(of_part).sum();
-        let pairs = (pairs + self.next.capacity() + parts) * size_of::<Pair>();
+        let pairs = (pairs + parts) * size_of::<Pair>() + self.set.bytes();
         pairs + self.flips.bytes() + self.sorter.bytes() + self.last.bytes()
     }
 
     fn follow_full(&mut self, found: &mut PairBuffer, slots: usize) {
-        if slots > flips::MOST_SLOTS || !self.apply_similar(found) {
+        if slots > flips::MOST_SLOTS || !self.apply_similar(found, slots) {
             self.apply_full(found, slots);
         }
         self.last.take(found);
@@ -193,15 +193,21 @@ impl PairTracker {
 
     /// Finds the events between this and the last report. Returns false, with the set and its
     /// events as they were, if the two are not alike.
-    fn apply_similar(&mut self, found: &PairBuffer) -> bool {
+    fn apply_similar(&mut self, found: &PairBuffer, slots: usize) -> bool {
         let Some(count) = self.last.compare(found, &mut self.parts, &self.workers) else {
             return false;
         };
         // What is unmatched in both has another place in the report and is still there.
         self.collect_unmatched(count);
-        self.flips.settle(&self.workers, &mut self.began, &mut self.ended);
-        self.merge_events();
+        self.follow_flips(slots);
         true
+    }
+
+    /// Takes the events from the flips, which are in any order.
+    fn follow_flips(&mut self, slots: usize) {
+        let PairTracker { workers, flips, parts, began, ended, .. } = self;
+        flips.settle(slots, workers, parts, began, ended);
+        self.set.flip(&self.flips.words);
     }
 
     fn apply_full(&mut self, found: &PairBuffer, slots: usize) {
@@ -210,16 +216,19 @@ impl PairTracker {
         self.compare_with_next();
     }
 
+    /// Writes the pairs of a report to the set's spare memory, ascending.
     fn sort(&mut self, found: &PairBuffer, slots: usize) {
-        self.sorter.sort(found.slices(), slots, &self.workers, &mut self.next);
+        let (_, next) = self.set.settled();
+        self.sorter.sort(found.slices(), slots, &self.workers, next);
     }
 
     /// Finds the events between the set and the new one, and goes over to the new one.
     fn compare_with_next(&mut self) {
-        debug_assert!(self.next.windows(2).all(|two| two[0] < two[1]), "a pair was reported twice");
-        let count = find_events(&self.pairs, &self.next, &mut self.parts, &self.workers);
+        let (pairs, next) = self.set.settled();
+        debug_assert!(next.windows(2).all(|two| two[0] < two[1]), "a pair was reported twice");
+        let count = find_events(pairs, next, &mut self.parts, &self.workers);
         self.collect_events(count);
-        std::mem::swap(&mut self.pairs, &mut self.next);
+        self.set.take_spare();
     }
 
     /// Takes the events of the parts, one after the other.
@@ -228,12 +237,9 @@ impl PairTracker {
             std::mem::swap(&mut self.began, &mut part.began);
             return std::mem::swap(&mut self.ended, &mut part.ended);
         }
-        self.began.clear();
-        self.ended.clear();
-        for part in &self.parts[..count] {
-            self.began.extend_from_slice(&part.began);
-            self.ended.extend_from_slice(&part.ended);
-        }
+        let (parts, any) = (&self.parts[..count], Pair::from_key(1));
+        join_parts(parts, &self.workers, &mut self.began, any, |part| &part.began);
+        join_parts(parts, &self.workers, &mut self.ended, any, |part| &part.ended);
     }
 
     /// Takes what the lanes of two reports do not share, one lane after the other.
@@ -242,24 +248,20 @@ impl PairTracker {
         if let [part] = &mut self.parts[..count] {
             return std::mem::swap(words, &mut part.unmatched);
         }
-        words.clear();
-        self.parts[..count].iter().for_each(|part| words.extend_from_slice(&part.unmatched));
+        join_parts(&self.parts[..count], &self.workers, words, 0, |part| &part.unmatched);
     }
 
     fn apply_delta(&mut self, found: &PairBuffer, slots: usize) {
         if slots > flips::MOST_SLOTS {
             self.sort_delta(found);
+            self.set.follow(&self.began, &self.ended);
         } else {
-            let words = &mut self.flips.words;
-            words.clear();
-            found.slices().for_each(|slice| words.extend(slice.iter().map(|&p| flips::fresh(p))));
-            words.extend(found.ended().iter().map(|&pair| flips::gone(pair)));
-            self.flips.settle(&self.workers, &mut self.began, &mut self.ended);
+            self.flips.collect(found, &self.workers);
+            self.follow_flips(slots);
         }
         if !(self.began.is_empty() && self.ended.is_empty()) {
             self.last.invalidate();
         }
-        self.merge_events();
     }
 
     /// The events of a delta whose pairs are too large for flips.
@@ -278,7 +280,7 @@ impl PairTracker {
     fn apply_delta_excluding(&mut self, found: &PairBuffer, boxes: &Boxes) {
         self.last.invalidate();
         let exclusions = boxes.exclusions();
-        let held = |pair: &Pair| self.pairs.binary_search(pair).is_ok();
+        let held = |pair: &Pair| self.set.contains(*pair);
         let hidden = |pair: &Pair| exclusions.contains(*pair);
         self.began.clear();
         self.ended.clear();
@@ -295,85 +297,14 @@ impl PairTracker {
             events.sort_unstable();
             events.dedup();
         }
-        self.merge_events();
-    }
-
-    fn merge_events(&mut self) {
-        let events = self.began.len() + self.ended.len();
-        if events == 0 {
-            return;
+        if boxes.slots() > flips::MOST_SLOTS {
+            return self.set.follow(&self.began, &self.ended);
         }
-        let parts = tasks_for(self.pairs.len(), &self.workers);
-        if parts > 1 || events > self.pairs.len() / MANY_EVENTS && !self.pairs.is_empty() {
-            return self.merge_in_parts(parts);
-        }
-        self.drop_ended();
-        self.merge_began();
-    }
-
-    /// Writes the set without the ended and with the began pairs into the other buffer, each part
-    /// of the set on its own, and goes over to that.
-    fn merge_in_parts(&mut self, parts: usize) {
-        let (pairs, began, ended) = (&self.pairs, &self.began, &self.ended);
-        // Where a part begins in the set, among the began and among the ended pairs.
-        let places = |part: usize| {
-            let place = pairs.len() * part / parts;
-            let Some(first) = pairs.get(place) else {
-                return [pairs.len(), began.len(), ended.len()];
-            };
-            let belongs = |events: &[Pair]| match part {
-                0 => 0,
-                _ => events.partition_point(|event| event < first),
-            };
-            [place, belongs(began), belongs(ended)]
-        };
-        let begin = |part: usize| {
-            let [place, began, ended] = places(part);
-            (place + began).saturating_sub(ended)
-        };
-        let Some(&any) = pairs.first() else { return };
-        self.next.resize(begin(parts), any);
-        self.workers.for_each_part(&mut self.next, parts, begin, |part, merged| {
-            let (from, to) = (places(part), places(part + 1));
-            let [pairs, began, ended] =
-                [(0, &pairs[..]), (1, began), (2, ended)].map(|(k, list)| &list[from[k]..to[k]]);
-            merge(pairs, began, ended, merged);
-        });
-        std::mem::swap(&mut self.pairs, &mut self.next);
-    }
-
-    /// Closes the gaps of ended pairs, moving each run between two of them once.
-    fn drop_ended(&mut self) {
-        let Some(first) = self.ended.first() else { return };
-        let mut to = self.place_of_ended(0, first);
-        let mut from = to + 1;
-        for gone in &self.ended[1..] {
-            let at = self.place_of_ended(from, gone);
-            self.pairs.copy_within(from..at, to);
-            to += at - from;
-            from = at + 1;
-        }
-        self.pairs.copy_within(from.., to);
-        self.pairs.truncate(self.pairs.len() - self.ended.len());
-    }
-
-    fn place_of_ended(&self, from: usize, gone: &Pair) -> usize {
-        place_of_ended(&self.pairs, from, gone)
-    }
-
-    /// Opens gaps for the began pairs, from the back.
-    fn merge_began(&mut self) {
-        let mut from = self.pairs.len();
-        self.pairs.extend_from_slice(&self.began);
-        let mut to = self.pairs.len();
-        for &fresh in self.began.iter().rev() {
-            let at = self.pairs[..from].partition_point(|&known| known < fresh);
-            debug_assert!(at == from || self.pairs[at] != fresh, "pair {fresh} began twice");
-            self.pairs.copy_within(at..from, to - (from - at));
-            to -= from - at + 1;
-            self.pairs[to] = fresh;
-            from = at;
-        }
+        let words = &mut self.flips.words;
+        words.clear();
+        words.extend(self.began.iter().map(|&pair| flips::fresh(pair)));
+        words.extend(self.ended.iter().map(|&pair| flips::gone(pair)));
+        self.follow_flips(boxes.slots());
     }
 }
 
@@ -542,7 +473,7 @@ mod tests {
                     (Report::Delta, buffer(&began, &ended)),
                 ];
                 let mut ordered = (Report::Full, ordered_buffer(now));
-                alike += usize::from(trackers[2].clone().apply_similar(&ordered.1));
+                alike += usize::from(trackers[2].clone().apply_similar(&ordered.1, SLOTS as usize));
                 trackers[2].follow_full(&mut ordered.1, SLOTS as usize);
                 let all = reports.iter().chain([&ordered]).enumerate();
                 for (tracker, (number, (report, found))) in trackers.iter_mut().zip(all) {

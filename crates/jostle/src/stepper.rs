@@ -103,9 +103,15 @@ impl Stepper {
         Ok(self.tracker.events())
     }
 
-    /// Every overlapping pair after the last step, ascending.
+    /// Every overlapping pair after the last step, ascending. If few pairs began and ended since
+    /// it was last asked for, the first call after a step merges them, in one pass over the pairs.
     pub fn pairs(&self) -> &[Pair] {
         self.tracker.pairs()
+    }
+
+    /// Number of overlapping pairs after the last step.
+    pub fn pair_count(&self) -> usize {
+        self.tracker.pair_count()
     }
 
     /// The events of the last step.

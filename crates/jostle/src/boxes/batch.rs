@@ -17,9 +17,9 @@ impl Boxes {
         self.filters.resize(slots, filter);
         self.state.resize(slots, INSERTED);
         self.generations.resize(slots, 0);
-        let place = self.changes.inserted.len() as u32;
-        self.place.extend(place..place + count as u32);
+        let listed = self.changes.inserted.len();
         self.changes.inserted.extend((first..slots).map(|slot| Slot::new(slot as u32)));
+        self.place.note(&self.changes.inserted, listed);
         self.live += count;
         self.filtered += count * usize::from(filter != Filter::ALL);
         self.still += count * usize::from(filter.still);
@@ -41,10 +41,7 @@ impl Boxes {
         // Found again from the beginning of its run, for the message.
         match invalid.into_inner() {
             usize::MAX => Ok(()),
-            first => check_all(&aabbs[first..]).map_err(|mut invalid| {
-                invalid.index += first;
-                invalid
-            }),
+            first => check_from(aabbs, first),
         }
     }
 }
@@ -54,6 +51,14 @@ fn check_all(aabbs: &[Aabb]) -> Result<(), InvalidBox> {
     let check =
         |(index, aabb): (usize, &Aabb)| aabb.check().map_err(|fault| InvalidBox { index, fault });
     aabbs.iter().enumerate().try_for_each(check)
+}
+
+/// The first invalid box of a batch from a place on.
+pub(super) fn check_from(aabbs: &[Aabb], first: usize) -> Result<(), InvalidBox> {
+    check_all(&aabbs[first..]).map_err(|mut invalid| {
+        invalid.index += first;
+        invalid
+    })
 }
 
 #[cfg(test)]

@@ -40,6 +40,61 @@ impl Changes {
     }
 }
 
+/// Where each box is in the list of changes that names it. Only the removal of such a box asks, so
+/// nothing is written before the first one of a step.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    by_slot: Vec<u32>,
+    /// True if the places of all listed boxes are known.
+    known: bool,
+}
+
+impl Places {
+    /// Says that a list has grown behind a place.
+    #[inline]
+    pub(super) fn note(&mut self, list: &[Slot], from: usize) {
+        if self.known {
+            self.write(list, from);
+        }
+    }
+
+    fn write(&mut self, list: &[Slot], from: usize) {
+        for (place, slot) in list.iter().enumerate().skip(from) {
+            if self.by_slot.len() <= slot.index() {
+                self.by_slot.resize(slot.index() + 1, 0);
+            }
+            self.by_slot[slot.index()] = place as u32;
+        }
+    }
+
+    /// Says that the lists are empty.
+    pub(super) fn forget(&mut self) {
+        self.known = false;
+    }
+
+    /// Finds the places of all listed boxes, if they are not known.
+    pub(super) fn find(&mut self, changes: &Changes) {
+        if !self.known {
+            self.write(&changes.inserted, 0);
+            self.write(&changes.moved, 0);
+            self.known = true;
+        }
+    }
+
+    /// Takes a box out of a list of changes; the last one of the list takes its place.
+    pub(super) fn withdraw(&mut self, list: &mut Vec<Slot>, slot: Slot) {
+        let at = self.by_slot[slot.index()] as usize;
+        list.swap_remove(at);
+        if let Some(&shifted) = list.get(at) {
+            self.by_slot[shifted.index()] = at as u32;
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.by_slot.capacity() * size_of::<u32>()
+    }
+}
+
 /// Identifies one set of boxes between two steps. No two sets share a stamp, copies included,
 /// and every commit gives a set a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

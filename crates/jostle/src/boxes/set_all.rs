@@ -1,29 +1,52 @@
-//! `set_all` on several workers. The boxes are cut into runs; each run lists the boxes that differ
-//! and checks them. Only if all are valid is anything written, each run in its own stretch of
-//! the arrays. The list of changes is that of one worker: runs follow each other in it.
+//! `set_all`, on any number of workers. The boxes are cut into runs. Each run finds the boxes that
+//! differ, a bit each, and checks them by vectors. Only if all are valid is anything written, each
+//! run in its own stretch of the arrays. The list of changes does not depend on the workers: runs
+//! follow each other in it.
+//!
+//! Bits and not a list: whether a box differs cannot be predicted, and where all of a block do it
+//! is copied as a whole.
 
 use super::{Boxes, KEPT, MOVED};
 use crate::aabb::Aabb;
 use crate::error::InvalidBox;
 use crate::id::Slot;
+use crate::simd::box_blocks::{BLOCK, find_differing};
 
 /// Boxes in a run: enough that handing a run to a worker costs little next to reading it.
 pub(super) const RUN: usize = 1 << 13;
 
 /// What a run found, on cache lines of its own.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 #[repr(align(128))]
 pub(super) struct Run {
-    /// The boxes that differ; once they are written, those of them that were in no list of changes.
-    differing: Vec<Slot>,
-    invalid: Option<InvalidBox>,
-    /// Where the run begins in the list of moved boxes.
+    /// A bit for each box that differs; once they are written, for those that were in no list of
+    /// changes.
+    differing: [u32; RUN / BLOCK],
+    valid: bool,
+    /// How many boxes the run adds to the list of moved ones, and where.
+    count: usize,
     begin: usize,
 }
 
-impl Run {
+impl Default for Run {
+    fn default() -> Run {
+        Run { differing: [0; RUN / BLOCK], valid: true, count: 0, begin: 0 }
+    }
+}
+
+/// The runs of the last batch: memory for the next one, and no part of the set.
+#[derive(Clone, Default)]
+pub(super) struct Runs(Vec<Run>);
+
+impl std::fmt::Debug for Runs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Runs")
+    }
+}
+
+impl Runs {
     pub(super) fn bytes(&self) -> usize {
-        size_of::<Run>() + self.differing.capacity() * size_of::<Slot>()
+        self.0.capacity() * size_of::<Run>()
     }
 }
 
@@ -31,102 +54,123 @@ impl Boxes {
     /// Gives every box of a dense set new bounds.
     pub(super) fn set_runs(&mut self, aabbs: &[Aabb]) -> Result<(), InvalidBox> {
         let workers = self.workers.clone();
-        workers.enter(|| {
+        let set = || {
             let count = aabbs.len().div_ceil(RUN);
-            if self.runs.len() < count {
-                self.runs.resize_with(count, Run::default);
+            if self.runs.0.len() < count {
+                self.runs.0.resize_with(count, Run::default);
             }
             self.find_differing(aabbs, count)?;
             self.record_differing(aabbs, count);
             self.write_differing(aabbs, count);
             self.list_differing(count);
             Ok(())
-        })
+        };
+        if aabbs.len() > RUN { workers.enter(set) } else { workers.alone(set) }
     }
 
     fn find_differing(&mut self, aabbs: &[Aabb], count: usize) -> Result<(), InvalidBox> {
-        let (old, runs) = (&self.aabbs, &mut self.runs[..count]);
+        let (old, runs) = (&self.aabbs, &mut self.runs.0[..count]);
         self.workers.for_each(runs, |number, run| {
             let first = number * RUN;
             let last = (first + RUN).min(aabbs.len());
-            run.differing.clear();
-            let (old, new) = (&old[first..last], &aabbs[first..last]);
-            run.invalid = note_differing(old, new, first, &mut run.differing).err();
+            let words = &mut run.differing[..(last - first).div_ceil(BLOCK)];
+            run.valid = find_differing(&old[first..last], &aabbs[first..last], words);
         });
-        self.runs[..count].iter().find_map(|run| run.invalid).map_or(Ok(()), Err)
+        match self.runs.0[..count].iter().position(|run| !run.valid) {
+            None => Ok(()),
+            // Found again from the beginning of its run, for the message.
+            Some(number) => super::batch::check_from(aabbs, number * RUN),
+        }
     }
 
     fn record_differing(&mut self, aabbs: &[Aabb], count: usize) {
         if let Some(recorder) = &mut self.recorder {
-            self.runs[..count].iter().for_each(|run| recorder.set(&run.differing, aabbs));
+            let mut differing = Vec::new();
+            let words = self.runs.0[..count].iter().flat_map(|run| &run.differing);
+            for (block, &word) in words.enumerate().take(aabbs.len().div_ceil(BLOCK)) {
+                each_bit(word, |bit| differing.push(Slot::new((block * BLOCK + bit) as u32)));
+            }
+            recorder.set(&differing, aabbs);
         }
     }
 
     fn write_differing(&mut self, aabbs: &[Aabb], count: usize) {
         let Boxes { workers, runs, aabbs: old, state, .. } = self;
-        let runs = &mut runs[..count];
+        let runs = &mut runs.0[..count];
         workers.for_each_chunk(old, RUN, |number, old| {
-            for slot in &runs[number].differing {
-                old[slot.index() % RUN] = aabbs[slot.index()];
+            let new = &aabbs[number * RUN..];
+            let blocks = old.chunks_mut(BLOCK).zip(new.chunks(BLOCK));
+            for ((old, new), &word) in blocks.zip(&runs[number].differing) {
+                match word {
+                    0 => {}
+                    u32::MAX => old.copy_from_slice(&new[..BLOCK]),
+                    _ => each_bit(word, |bit| old[bit] = new[bit]),
+                }
             }
         });
         // Boxes that are already in a list of changes keep their place.
         workers.for_each_chunk_with(state, RUN, runs, |_, state, run| {
-            run.differing.retain(|slot| {
-                let state = &mut state[slot.index() % RUN];
-                let kept = *state == KEPT;
-                *state = if kept { MOVED } else { *state };
-                kept
-            });
+            run.count = 0;
+            for (state, word) in state.chunks_mut(BLOCK).zip(&mut run.differing) {
+                match *word {
+                    0 => continue,
+                    u32::MAX if state.iter().all(|&state| state == KEPT) => state.fill(MOVED),
+                    differing => each_bit(differing, |bit| match state[bit] {
+                        KEPT => state[bit] = MOVED,
+                        _ => *word &= !(1 << bit),
+                    }),
+                }
+                run.count += word.count_ones() as usize;
+            }
         });
     }
 
     fn list_differing(&mut self, count: usize) {
-        let Boxes { workers, runs, place, changes, .. } = self;
-        let runs = &mut runs[..count];
+        let Boxes { workers, runs, changes, state, place, .. } = self;
+        let runs = &mut runs.0[..count];
         let before = changes.moved.len();
         let mut end = before;
         for run in runs.iter_mut() {
             run.begin = end;
-            end += run.differing.len();
+            end += run.count;
         }
-        workers.for_each_chunk_with(place, RUN, runs, |_, place, run| {
-            for (at, slot) in (run.begin..).zip(&run.differing) {
-                place[slot.index() % RUN] = at as u32;
-            }
-        });
+        let blocks = state.len().div_ceil(BLOCK);
         changes.moved.resize(end, Slot::new(0));
         let begin = |number: usize| runs.get(number).map_or(end, |run| run.begin) - before;
-        workers.for_each_part(&mut changes.moved[before..], count, begin, |number, moved| {
-            moved.copy_from_slice(&runs[number].differing);
+        workers.for_each_part(&mut changes.moved[before..], count, begin, |number, mut moved| {
+            let first = number * RUN;
+            let words = blocks.min((number + 1) * RUN / BLOCK) - first / BLOCK;
+            for (block, &word) in runs[number].differing[..words].iter().enumerate() {
+                let (own, rest) = moved.split_at_mut(word.count_ones() as usize);
+                list(word, (first + block * BLOCK) as u32, own);
+                moved = rest;
+            }
         });
+        place.note(&changes.moved, before);
     }
 }
 
-/// Appends the slot of every box that differs; `first` is that of the first box. NaN differs from
-/// everything, so a box that does not differ needs no check. Most worlds are mostly at rest: blocks
-/// in which nothing differs are passed over without a branch per box.
-pub(super) fn note_differing(
-    old: &[Aabb],
-    new: &[Aabb],
-    first: usize,
-    differing: &mut Vec<Slot>,
-) -> Result<(), InvalidBox> {
-    const BLOCK: usize = 16;
-    for (number, (old, new)) in old.chunks(BLOCK).zip(new.chunks(BLOCK)).enumerate() {
-        let each = || old.iter().zip(new);
-        if each().fold(true, |same, (old, new)| same & old.same(new)) {
-            continue;
-        }
-        for (place, (old, new)) in each().enumerate() {
-            if !old.same(new) {
-                let index = first + number * BLOCK + place;
-                new.check().map_err(|fault| InvalidBox { index, fault })?;
-                differing.push(Slot::new(index as u32));
-            }
-        }
+/// Writes the slots of the boxes that a word names.
+#[inline]
+fn list(word: u32, first: u32, slots: &mut [Slot]) {
+    if word == u32::MAX {
+        return (first..).zip(slots).for_each(|(number, slot)| *slot = Slot::new(number));
     }
-    Ok(())
+    let mut slots = slots.iter_mut();
+    each_bit(word, |bit| {
+        if let Some(slot) = slots.next() {
+            *slot = Slot::new(first + bit as u32);
+        }
+    });
+}
+
+/// Calls `each` with the numbers of the bits that are set, ascending.
+#[inline(always)]
+fn each_bit(mut word: u32, mut each: impl FnMut(usize)) {
+    while word != 0 {
+        each(word.trailing_zeros() as usize);
+        word &= word - 1;
+    }
 }
 
 #[cfg(test)]
@@ -142,11 +186,11 @@ mod tests {
     }
 
     /// Everything that a batch may change; bounds as bits, because slots without a box hold NaN.
-    fn state(boxes: &Boxes) -> (Vec<[u32; 3]>, [Vec<Slot>; 2], Vec<u8>, Vec<u32>) {
+    fn state(boxes: &Boxes) -> (Vec<[u32; 3]>, [Vec<Slot>; 2], Vec<u8>) {
         let bits = boxes.aabbs.iter().map(|aabb| aabb.min.map(f32::to_bits)).collect();
         let changes = boxes.changes();
         let lists = [changes.inserted(), changes.moved()].map(<[Slot]>::to_vec);
-        (bits, lists, boxes.state.clone(), boxes.place.clone())
+        (bits, lists, boxes.state.clone())
     }
 
     /// The same arrays and lists as one worker leaves, with changes pending of every kind, with a

@@ -91,7 +91,6 @@ fn restore(snapshot: Snapshot) -> Result<Boxes, String> {
     boxes.generations = generations;
     boxes.user_data = snapshot.user_data;
     boxes.aabbs = snapshot.bits.iter().map(from_bits).collect();
-    boxes.place = vec![0; slots];
     let lists = [
         (FREE, &snapshot.free),
         (INSERTED, &snapshot.inserted),
@@ -107,12 +106,11 @@ fn restore(snapshot: Snapshot) -> Result<Boxes, String> {
             ));
         }
         let mut seen = vec![false; slots];
-        for (place, id) in list.iter().enumerate() {
+        for id in list {
             let right = snapshot.state.get(id.index()) == Some(&state);
             if !right || std::mem::replace(&mut seen[id.index()], true) {
                 return Err(format!("snapshot lists box {id} wrongly or twice"));
             }
-            boxes.place[id.index()] = place as u32;
         }
     }
     for (slot, &state) in snapshot.state.iter().enumerate() {

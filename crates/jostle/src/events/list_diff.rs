@@ -159,6 +159,7 @@ fn place_of(item: Pair, list: &[Pair]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::flips::key_of;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -170,7 +171,7 @@ mod tests {
     /// Unmatched items of the old and of the new list.
     fn by_kind(unmatched: &[u64]) -> (Vec<Pair>, Vec<Pair>) {
         let of = |kind: u64| unmatched.iter().filter(move |&&word| word & 1 == kind);
-        let pairs = |kind: u64| of(kind).map(|&word| Pair::from_key(word >> 1)).collect();
+        let pairs = |kind: u64| of(kind).map(|&word| Pair::from_key(key_of(word))).collect();
         (pairs(0), pairs(1))
     }
 
