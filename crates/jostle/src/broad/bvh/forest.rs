@@ -18,6 +18,11 @@ use super::changed_pairs::{Filters, Movers};
 use super::order::{Input, NONE, Sorter};
 use super::tree::{NOTHING, Tree, joined};
 
+mod reorder;
+mod rest;
+
+use reorder::Reorder;
+
 /// In no tree.
 const NO_HOME: u8 = u8::MAX;
 /// About to join the movers: its place is one in `incoming`.
@@ -31,15 +36,20 @@ const RESTING_PER_MOVER: usize = 3;
 /// Fewer boxes than this are not worth a tree of their own.
 const SMALL: usize = 64;
 
-/// How far the walks may fall behind those on a fresh tree before it is rebuilt, summed over the
-/// steps, in tests per block: about what building costs, in units of one test.
-const DECAY_PER_BLOCK: u64 = 100;
+/// How far the walks may fall behind those on a fresh tree before another order is begun, summed
+/// over the steps, in tests per block: a part of what that costs, in units of one test, because the
+/// tree goes on wearing out, faster and faster, until the new order is made.
+const DECAY_PER_BLOCK: u64 = 40;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forest {
     workers: Workers,
+    /// Orders whole trees; `reorder` holds it while it makes an order.
     sorter: Sorter,
+    /// Orders what joins the movers.
+    joining: Sorter,
+    reorder: Reorder,
     pub moving: Tree,
     /// The boxes of `moving` before the step.
     old: Vec<Node8>,
@@ -61,10 +71,15 @@ pub(super) struct Forest {
     /// removed.
     unsettled: Vec<Slot>,
     order: Vec<u32>,
+    joining_order: Vec<u32>,
     /// Tests per step on the fresh tree, and how far the steps since were above it.
     fresh_tests: Option<u64>,
     decay: u64,
     pub builds: u64,
+    /// How often an order was taken that was made over several steps.
+    pub orders: u64,
+    /// Changes when the movers get other places, or move without all their pairs being sought.
+    pub layout: u64,
 }
 
 impl Forest {
@@ -74,6 +89,8 @@ impl Forest {
 
     /// Starts over with all boxes as movers that have not moved yet.
     pub(super) fn read_all(&mut self, boxes: &Boxes) {
+        self.layout += 1;
+        self.reorder.cancel();
         self.still.clear();
         self.incoming.clear();
         self.unsettled.clear();
@@ -110,11 +127,14 @@ impl Forest {
         let withdrawn = self.unsettled.iter().any(|id| !boxes.is_live(*id));
         let churned = inserted.len() + removed.len() + usize::from(withdrawn);
         let many = churned * 8 > boxes.len() || (filtered && churned > 0);
-        if many || !self.still.is_empty() || !self.refiltered.is_empty() || self.is_worn() {
+        if many || !self.still.is_empty() || !self.refiltered.is_empty() || self.is_worn_out() {
             return self.read_all(boxes);
         }
         if churned > 0 {
             self.churn(boxes);
+        }
+        if self.take_order() {
+            self.adopt_order();
         }
         self.moving.gather(boxes.aabbs(), &self.workers);
         self.moving.refit(None, &self.workers);
@@ -124,8 +144,24 @@ impl Forest {
         self.changed_blocks = self.moving.blocks();
     }
 
+    /// Gives the movers the places that `order` says.
+    fn adopt_order(&mut self) {
+        self.layout += 1;
+        self.orders += 1;
+        let live = self.moving.live;
+        std::mem::swap(&mut self.moving.ids, &mut self.order);
+        self.reorder.give_back(&mut self.order);
+        self.moving.shape(live);
+        self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
+        if !self.filters.is_empty() {
+            self.moving.join_filters(|id| self.filters[id as usize]);
+        }
+        self.settle();
+    }
+
     /// Removes what is gone and appends what is new to the movers.
     fn churn(&mut self, boxes: &Boxes) {
+        self.layout += 1;
         self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
         let withdrawn = self.unsettled.iter().filter(|id| !boxes.is_live(**id));
@@ -136,11 +172,11 @@ impl Forest {
         }
         let new = boxes.changes().inserted().iter().map(|id| id.get());
         let homes = &self.homes;
-        self.sorter.begin().add(new.filter(|&id| homes[id as usize] == NO_HOME));
+        self.joining.begin().add(new.filter(|&id| homes[id as usize] == NO_HOME));
         let aabb = |id: u32| boxes.aabbs()[id as usize];
         let input = Input { aabb, filter: None::<fn(u32) -> Filter> };
-        let live = self.moving.live + self.sorter.len();
-        self.sorter.order(&input, &self.workers, &mut self.order);
+        let live = self.moving.live + self.joining.len();
+        self.joining.order(&input, &self.workers, &mut self.order);
         self.append(live);
     }
 
@@ -156,16 +192,10 @@ impl Forest {
         }
     }
 
-    /// Starts counting the decay of a tree of movers that was just built.
-    fn settle(&mut self) {
-        self.fresh_tests = None;
-        self.decay = 0;
-        self.builds += 1;
-    }
-
     /// Follows the changes of a step. Afterwards [`Forest::movers`] holds the previous and current
     /// bounds; [`Forest::finish`] has to be called before the next time.
     pub(super) fn follow(&mut self, boxes: &Boxes) {
+        self.layout += 1;
         self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
         self.follow_filters(boxes);
@@ -182,8 +212,11 @@ impl Forest {
         self.unsettled.clear();
         self.unsettled.extend_from_slice(changes.inserted());
         changes.moved().iter().chain(changes.inserted()).for_each(|id| self.bring(id.get()));
-        if self.is_worn() || self.incoming.len() * 4 > self.moving.live {
-            self.rebuild_movers(boxes);
+        if self.take_order() {
+            self.orders += 1;
+            self.rebuild_movers(boxes, true);
+        } else if self.is_worn_out() || self.incoming.len() * 4 > self.moving.live {
+            self.rebuild_movers(boxes, false);
         } else {
             self.move_boxes(boxes);
         }
@@ -234,11 +267,11 @@ impl Forest {
         }
     }
 
-    /// Returns true if the tree of movers should be rebuilt: its walks have become long, or a
-    /// quarter of its places is empty.
-    fn is_worn(&self) -> bool {
-        self.decay > DECAY_PER_BLOCK * self.moving.blocks() as u64
-            || self.moving.taken * 4 > self.moving.ids.len()
+    /// Returns true if the walks have fallen behind `times` as far as is wanted, or more than
+    /// `eighths` of eight places are empty.
+    fn is_worn(&self, times: u64, eighths: usize) -> bool {
+        self.decay > DECAY_PER_BLOCK * times * self.moving.blocks() as u64
+            || self.moving.taken * 8 > self.moving.ids.len() * eighths
     }
 
     /// Tells how many tests the step took, so that a tree that has become bad is noticed.
@@ -252,8 +285,8 @@ impl Forest {
         }
     }
 
-    /// Orders the ids given to the sorter by their bounds, the previous ones if the box is gone.
-    fn order_movers(&mut self, boxes: &Boxes) {
+    /// Orders the ids given to a sorter by their bounds, the previous ones if the box is gone.
+    fn order_movers(&self, boxes: &Boxes, sorter: &mut Sorter, order: &mut Vec<u32>) {
         let (homes, places) = (&self.homes, &self.places);
         let (moving, incoming) = (&self.moving, &self.incoming);
         let aabb = |id: u32| {
@@ -265,8 +298,32 @@ impl Forest {
             let of = if boxes.is_live(Slot::new(id)) { boxes.filters() } else { filters };
             of[id as usize]
         });
-        self.sorter.order(&Input { aabb, filter }, &self.workers, &mut self.order);
+        sorter.order(&Input { aabb, filter }, &self.workers, order);
+    }
+
+    /// Appends the incoming boxes to `order`, ordered among themselves.
+    fn order_incoming(&mut self, boxes: &Boxes) {
+        let (mut sorter, mut joining) = <(Sorter, Vec<u32>)>::default();
+        std::mem::swap(&mut sorter, &mut self.joining);
+        std::mem::swap(&mut joining, &mut self.joining_order);
+        sorter.begin().add(self.incoming.iter().map(|&(id, _)| id));
+        self.order_movers(boxes, &mut sorter, &mut joining);
+        self.order.extend_from_slice(&joining);
         self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
+        (self.joining, self.joining_order) = (sorter, joining);
+    }
+
+    /// Orders the movers and the incoming boxes from scratch.
+    fn order_all(&mut self, boxes: &Boxes) {
+        self.reorder.cancel();
+        let (mut sorter, mut order) = <(Sorter, Vec<u32>)>::default();
+        std::mem::swap(&mut sorter, &mut self.sorter);
+        std::mem::swap(&mut order, &mut self.order);
+        sorter.begin().add(self.moving.live_ids());
+        sorter.add(self.incoming.iter().map(|&(id, _)| id));
+        self.order_movers(boxes, &mut sorter, &mut order);
+        order.resize(order.len().next_multiple_of(WIDTH), NONE);
+        (self.sorter, self.order) = (sorter, order);
     }
 
     /// The previous bounds of the boxes in `order`, block by block.
@@ -281,17 +338,23 @@ impl Forest {
         })
     }
 
-    /// Orders the movers and the incoming boxes from scratch.
-    fn rebuild_movers(&mut self, boxes: &Boxes) {
-        self.sorter.begin().add(self.moving.live_ids());
-        self.sorter.add(self.incoming.iter().map(|&(id, _)| id));
-        let live = self.sorter.len();
-        self.order_movers(boxes);
+    /// Gives the movers and the incoming boxes other places. If `ordered`, `order` has those of the
+    /// movers.
+    fn rebuild_movers(&mut self, boxes: &Boxes, ordered: bool) {
+        let live = self.moving.live + self.incoming.len();
+        if ordered {
+            self.order_incoming(boxes);
+        } else {
+            self.order_all(boxes);
+        }
         let mut old = std::mem::take(&mut self.old);
         old.clear();
         old.extend(self.old_in_order());
         self.old = old;
         std::mem::swap(&mut self.moving.ids, &mut self.order);
+        if ordered {
+            self.reorder.give_back(&mut self.order);
+        }
         self.moving.shape(live);
         self.moving.gather(boxes.aabbs(), &self.workers);
         self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
@@ -303,8 +366,8 @@ impl Forest {
     fn move_boxes(&mut self, boxes: &Boxes) {
         let live = self.moving.live + self.incoming.len();
         if !self.incoming.is_empty() {
-            self.sorter.begin().add(self.incoming.iter().map(|&(id, _)| id));
-            self.order_movers(boxes);
+            self.order.clear();
+            self.order_incoming(boxes);
             self.moving.filters.iter_mut().for_each(Vec::clear);
         }
         let Some(blocks) = self.moving.levels.first_mut() else { return };
@@ -361,91 +424,6 @@ impl Forest {
         }
     }
 
-    /// Ends the step: boxes that are gone are dropped, and those at rest leave the movers.
-    pub(super) fn finish(&mut self, boxes: &Boxes) {
-        for &id in &self.gone {
-            self.moving.take(self.places[id as usize] as usize);
-            self.homes[id as usize] = NO_HOME;
-        }
-        self.finish_filters(boxes);
-        let resting = self.moving.live.saturating_sub(self.changed_boxes);
-        if resting > SMALL && resting > RESTING_PER_MOVER * self.changed_boxes {
-            self.lay_to_rest(boxes);
-        }
-        self.fill_hollow(boxes);
-        self.trim();
-    }
-
-    /// Gives back memory after most movers have come to rest.
-    fn trim(&mut self) {
-        let boxes = self.moving.ids.len().max(SMALL * WIDTH);
-        if self.old.capacity() > boxes / WIDTH * 4 {
-            self.moving.trim();
-            self.old.shrink_to(boxes / WIDTH);
-            self.changed.shrink_to(boxes / WIDTH);
-            self.order.truncate(boxes);
-            self.order.shrink_to(boxes);
-        }
-        if self.incoming.capacity() > boxes && self.incoming.len() < boxes / 4 {
-            self.incoming.shrink_to(boxes / 4);
-        }
-    }
-
-    fn finish_filters(&mut self, boxes: &Boxes) {
-        if self.filters.is_empty() {
-            return;
-        }
-        if boxes.has_filters() {
-            self.gone.iter().for_each(|&id| self.filters[id as usize] = NOTHING);
-            for &id in &self.refiltered {
-                self.filters[id as usize] = boxes.filters()[id as usize];
-            }
-        } else {
-            self.filters.clear();
-            let trees = self.still.iter_mut().chain([&mut self.moving]);
-            trees.for_each(|tree| tree.filters.iter_mut().for_each(Vec::clear));
-        }
-    }
-
-    /// Puts the movers that did not move, and all smaller still trees, into a new still tree.
-    fn lay_to_rest(&mut self, boxes: &Boxes) {
-        self.sorter.begin();
-        for place in 0..self.moving.ids.len() {
-            let id = self.moving.ids[place];
-            if id != NONE && self.changed[place / WIDTH] >> (place % WIDTH) & 1 == 0 {
-                self.moving.take(place);
-                self.sorter.add([id]);
-            }
-        }
-        let mut tree = Tree::default();
-        while let Some(last) = self.still.pop_if(|last| last.live < 2 * self.sorter.len()) {
-            self.sorter.add(last.live_ids());
-            tree = last;
-        }
-        self.still.push(tree);
-        self.rebuild_still(self.still.len() - 1, boxes);
-    }
-
-    /// Rebuilds still trees that have lost most of their boxes.
-    fn fill_hollow(&mut self, boxes: &Boxes) {
-        for place in 0..self.still.len() {
-            let tree = &self.still[place];
-            if tree.taken * 2 > tree.ids.len() {
-                self.sorter.begin().add(tree.live_ids());
-                self.rebuild_still(place, boxes);
-            }
-        }
-        while self.still.pop_if(|last| last.live == 0).is_some() {}
-    }
-
-    fn rebuild_still(&mut self, place: usize, boxes: &Boxes) {
-        let filters = (!self.filters.is_empty()).then_some(&self.filters[..]);
-        let tree = &mut self.still[place];
-        build(tree, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
-        tree.note_places(&mut self.places, &mut self.homes, place as u8);
-        self.builds += 1;
-    }
-
     /// Number of boxes that changed in the last step.
     pub(super) fn changed_boxes(&self) -> usize {
         self.changed_boxes
@@ -466,12 +444,14 @@ impl Forest {
         let trees: usize = self.trees().map(Tree::bytes).sum();
         trees
             + self.sorter.bytes()
+            + self.joining.bytes()
+            + self.reorder.bytes()
             + self.old.capacity() * size_of::<Node8>()
             + self.changed.capacity()
             + self.homes.capacity()
             + self.filters.capacity() * size_of::<Filter>()
             + self.incoming.capacity() * size_of::<(u32, Aabb)>()
-            + 4 * (self.places.capacity() + self.order.capacity())
+            + 4 * (self.places.capacity() + self.order.capacity() + self.joining_order.capacity())
     }
 
     /// Panics and names the invariant if something is broken.

@@ -14,7 +14,7 @@
 //! of equal ones the ids decide, so the order is a function of the boxes alone. Every pass over the
 //! boxes is cut into runs for the workers, except the partition, which few worlds need.
 
-use crate::aabb::Aabb;
+use crate::aabb::{Aabb, NO_BOX};
 use crate::ds::pair_sort::PairSorter;
 use crate::ds::radix_sort::ordered_bits;
 use crate::filter::Filter;
@@ -80,6 +80,7 @@ impl Survey {
     const NOTHING: Survey =
         Survey { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3], sizes: [0; 256] };
 
+    #[inline(always)]
     fn look(&mut self, aabb: &Aabb) {
         let centre = centre(aabb);
         for k in 0..3 {
@@ -179,9 +180,9 @@ impl Sorter {
         let classes = Classes::of(&survey, self.keys.len());
         if classes.single && input.filter.is_none() {
             self.ranges.push((0, self.keys.len() as u32));
-        } else {
-            self.partition(input, &classes);
+            return sort_within(&mut self.keys, &survey, &mut self.radix, &input.aabb, workers);
         }
+        self.partition(input, &classes);
         self.code_and_sort(&input.aabb, workers);
     }
 
@@ -269,11 +270,17 @@ impl Sorter {
             let mut entries = [CodedBox::default(); CHUNK];
             let entries = &mut entries[..order.len()];
             let mut scratch = CutScratch { keys: [0; CHUNK], moved: [CodedBox::default(); CHUNK] };
-            for (entry, &key) in entries.iter_mut().zip(&keys[begin..]) {
-                let id = key as u32;
-                entry.id = id;
-                if id != NONE {
-                    entry.centre = centre(&aabb(id));
+            // All boxes first, so that several are on their way from memory at the same time.
+            let mut boxes = [NO_BOX; CHUNK];
+            for (boxed, &key) in boxes.iter_mut().zip(&keys[begin..][..entries.len()]) {
+                if key as u32 != NONE {
+                    *boxed = aabb(key as u32);
+                }
+            }
+            for (entry, (&key, boxed)) in entries.iter_mut().zip(keys[begin..].iter().zip(&boxes)) {
+                entry.id = key as u32;
+                if entry.id != NONE {
+                    entry.centre = centre(boxed);
                 }
             }
             // The first range that ends after the beginning of this chunk, and those behind it.
@@ -411,10 +418,23 @@ fn sort_along_curve(
     aabb: &(impl Fn(u32) -> Aabb + Sync),
     workers: &Workers,
 ) {
+    if keys.len() > CHUNK / 8 {
+        let survey = radix.survey(keys, aabb, workers);
+        sort_within(keys, &survey, radix, aabb, workers);
+    }
+}
+
+/// [`sort_along_curve`] for boxes that were surveyed.
+fn sort_within(
+    keys: &mut [u64],
+    &Survey { low, high, .. }: &Survey,
+    radix: &mut Radix,
+    aabb: &(impl Fn(u32) -> Aabb + Sync),
+    workers: &Workers,
+) {
     if keys.len() <= CHUNK / 8 {
         return;
     }
-    let Survey { low, high, .. } = radix.survey(keys, aabb, workers);
     let bits = (keys.len().ilog2() + 4).clamp(*CODE_BITS.start(), *CODE_BITS.end());
     let Some(curve) = Curve::within(low, high, bits) else {
         return keys.sort_unstable();

@@ -6,22 +6,28 @@
 //!     for each block of 8 in P:
 //!         blocks = later blocks below `reached` that the block's bounds meet
 //!         tests  = boxes of the block that meet the bounds of such a block
-//!         for each: test the box against the eight boxes there at once, append the pairs
+//!         for each: test the box against the eight boxes there at once, keep the eight bits
+//!         compare the bits with those of the step before, append the pairs that differ
 //! ```
 //!
 //! Every line is a loop over a list that the line before made, without a branch on a single
 //! test: lists are filled by storing eight lanes and keeping as many as were hit. A walk in
 //! depth with the same tests took twice as long, most of it for mispredicted branches.
+//!
+//! The last line is in `rows.rs`. If the order of the tree is that of the step before, it appends
+//! what began and what ended; else there are no bits before, and it appends all pairs.
 
 use std::ops::Range;
 
 use crate::broad::shared::tasks::{TaskState, run_parts};
 use crate::filter::Filter;
+use crate::id::Slot;
 use crate::pair::{Lane, LimitReached, Pair, PairBuffer};
 use crate::par::Workers;
 use crate::simd::node8::{NodeTests, WIDTH, lanes_of_bit};
 use crate::simd::{self, Kernel, Simd};
 
+use super::rows::Rows;
 use super::tree::{Reached, Search, Tree, View};
 
 /// How many tasks each worker gets: enough that a crowded stretch does not keep the others
@@ -36,6 +42,7 @@ pub(crate) struct Scratch {
     pub blocks: Vec<u32>,
     /// Places: a block times eight plus a lane of the block that searches.
     pub places: Vec<u32>,
+    pub rows: Rows,
     pub ended: Vec<Pair>,
     pub tests: u64,
 }
@@ -62,15 +69,20 @@ pub(crate) fn run(
     Ok(tests)
 }
 
-/// Writes all pairs of a tree.
+/// Writes all pairs of a tree or, if the step `continues` from the last call with the same tree,
+/// order and filters, the pairs that began and ended since.
 pub(crate) fn find(
     tree: &Tree,
     filters: Option<&[Filter]>,
+    continues: bool,
     workers: &Workers,
     tasks: &mut Vec<TaskState<Scratch>>,
     found: &mut PairBuffer,
 ) -> Result<u64, LimitReached> {
-    find_among(tree, 0..families(tree), filters, workers, tasks, found)
+    let view = View::new(tree);
+    run(0..families(tree), workers, tasks, found, |families, lane, scratch| {
+        simd::run(Find { view, filters, continues, families, lane, scratch })
+    })
 }
 
 /// Number of nodes of 64 boxes.
@@ -89,13 +101,14 @@ pub(crate) fn find_among(
 ) -> Result<u64, LimitReached> {
     let view = View::new(tree);
     run(families, workers, tasks, found, |families, lane, scratch| {
-        simd::run(Find { view, filters, families, lane, scratch })
+        simd::run(Find { view, filters, continues: false, families, lane, scratch })
     })
 }
 
 struct Find<'a> {
     view: View<'a>,
     filters: Option<&'a [Filter]>,
+    continues: bool,
     /// Nodes of level 1.
     families: Range<usize>,
     lane: &'a mut Lane,
@@ -107,6 +120,7 @@ impl Kernel for Find<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) -> Result<(), LimitReached> {
+        self.scratch.rows.begin(self.continues);
         if self.view.depth() == 1 {
             return self.within(simd, 0);
         }
@@ -118,7 +132,8 @@ impl Kernel for Find<'_> {
             let end = self.view.blocks().len().min((family + 1) * WIDTH);
             for block in family * WIDTH..end {
                 self.within(simd, block)?;
-                self.against_later(simd, block)?;
+                self.against_later(simd, block);
+                self.write_differences(block)?;
             }
         }
         Ok(())
@@ -128,69 +143,92 @@ impl Kernel for Find<'_> {
 impl Find<'_> {
     #[inline(always)]
     fn within<S: Simd>(&mut self, simd: S, block: usize) -> Result<(), LimitReached> {
-        if self.filters.is_some() && !self.view.filter(block).allows(self.view.filter(block)) {
-            return Ok(());
-        }
-        let ids = &self.view.ids[block];
-        let mut hits = simd.within(&self.view.blocks()[block]);
+        let filter = self.filters.map(|_| self.view.filter(block));
+        let may_pair = filter.is_none_or(|filter| filter.allows(filter));
+        let now = if may_pair { simd.within(&self.view.blocks()[block]) } else { 0 };
         self.scratch.tests += 4;
-        while hits != 0 {
-            let (one, other) = lanes_of_bit(hits.trailing_zeros());
-            hits &= hits - 1;
-            self.write(simd, ids[one], ids, 1 << other)?;
+        let mut rest = now ^ self.scratch.rows.within(now);
+        let ids = &self.view.ids[block];
+        while rest != 0 {
+            let bit = rest.trailing_zeros();
+            rest &= rest - 1;
+            let (one, other) = lanes_of_bit(bit);
+            let pair = Pair::sorted(Slot::new(ids[one]), Slot::new(ids[other]));
+            if !self.filters.is_none_or(|filters| allowed(pair, filters)) {
+                continue;
+            }
+            if now >> bit & 1 == 1 {
+                self.lane.push(ids[one], ids[other])?;
+            } else {
+                self.scratch.ended.push(pair);
+            }
         }
         Ok(())
     }
 
+    /// Lists the later blocks that boxes of a block may hit, and finds the hits.
     #[inline(always)]
-    fn against_later<S: Simd>(&mut self, simd: S, block: usize) -> Result<(), LimitReached> {
+    fn against_later<S: Simd>(&mut self, simd: S, block: usize) {
         let view = self.view;
-        let (boxes, ids) = (&view.blocks()[block], &view.ids[block]);
+        let boxes = &view.blocks()[block];
         let filter = self.filters.map(|_| view.filter(block));
         let search = Search { bounds: view.bounds(block), filter, first: block + 1 };
-        let Scratch { reached, blocks, places, tests, .. } = &mut *self.scratch;
-        view.blocks_below(simd, &search, &reached.nodes, tests, blocks);
+        let Scratch { reached, places, rows, tests, .. } = &mut *self.scratch;
+        let Rows { listed, masks, .. } = rows;
+        view.blocks_below(simd, &search, &reached.nodes, tests, listed);
         places.clear();
-        for &other in blocks.iter() {
+        for (at, &other) in listed.iter().enumerate() {
             let near = simd.overlapping(boxes, &view.bounds(other as usize));
-            simd.spread(near, other * WIDTH as u32, places);
+            simd.spread(near, (at * WIDTH) as u32, places);
         }
-        *tests += (blocks.len() + places.len()) as u64;
-        for at in 0..self.scratch.places.len() {
-            let place = self.scratch.places[at] as usize;
-            let (other, lane) = (place / WIDTH, place % WIDTH);
-            let hits = simd.overlapping(&view.blocks()[other], &boxes.get(lane));
-            self.write(simd, ids[lane], &view.ids[other], hits)?;
+        *tests += (listed.len() + places.len()) as u64;
+        masks.clear();
+        masks.resize(listed.len(), [0; WIDTH]);
+        for &place in places.iter() {
+            let (at, lane) = (place as usize / WIDTH, place as usize % WIDTH);
+            let other = &view.blocks()[listed[at] as usize];
+            masks[at][lane] = simd.overlapping(other, &boxes.get(lane)) as u8;
         }
-        Ok(())
     }
 
+    /// Writes what the hits of a block differ in from those of the step before.
     #[inline(always)]
-    fn write<S: Simd>(
-        &mut self,
-        simd: S,
-        id: u32,
-        others: &[u32; WIDTH],
-        hits: u32,
-    ) -> Result<(), LimitReached> {
-        let hits = match self.filters {
-            Some(filters) => allowed(id, others, hits, filters),
-            None => hits,
-        };
-        simd.pair_up(id, others, hits, self.lane.room(WIDTH)?);
+    fn write_differences(&mut self, block: usize) -> Result<(), LimitReached> {
+        let view = self.view;
+        let Scratch { rows, ended, .. } = &mut *self.scratch;
+        for difference in rows.end_row() {
+            let sides = [&view.ids[block], &view.ids[difference.block as usize]];
+            let (now, differing) = (difference.now, difference.differing);
+            let began = self.lane.room(WIDTH * WIDTH)?;
+            append(now & differing, sides, self.filters, began);
+            append(differing & !now, sides, self.filters, ended);
+        }
         Ok(())
     }
 }
 
-/// The lanes of a mask whose box may pair with a box.
-fn allowed(id: u32, others: &[u32; WIDTH], hits: u32, filters: &[Filter]) -> u32 {
-    let mut kept = hits;
-    each(hits, |lane| {
-        if !filters[id as usize].allows(&filters[others[lane] as usize]) {
-            kept &= !(1 << lane);
+/// Appends the pairs that the bits of a mask stand for: eight of the second block for each box of
+/// the first.
+#[inline(always)]
+fn append(
+    mut mask: u64,
+    [ids, others]: [&[u32; WIDTH]; 2],
+    filters: Option<&[Filter]>,
+    pairs: &mut Vec<Pair>,
+) {
+    while mask != 0 {
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        let (one, other) = (ids[bit / WIDTH % WIDTH], others[bit % WIDTH]);
+        let pair = Pair::sorted(Slot::new(one), Slot::new(other));
+        if filters.is_none_or(|filters| allowed(pair, filters)) {
+            pairs.push(pair);
         }
-    });
-    kept
+    }
+}
+
+fn allowed(pair: Pair, filters: &[Filter]) -> bool {
+    filters[pair.a().index()].allows(&filters[pair.b().index()])
 }
 
 /// Calls `with` for each bit of a mask of lanes.

@@ -1,0 +1,214 @@
+//! [`Rows`]: which boxes overlapped in the last step, block by block, and what has changed since.
+//!
+//! While a tree keeps its order, a search visits nearly the same pairs of blocks in every step. So
+//! the hits of a block are kept as a row: the later blocks it hits, ascending, and for each of them
+//! 64 bits, one for each pair of their boxes. Two rows of the same block are merged by block, and
+//! the bits that differ are the events. Pairs that overlap before and after the step are neither
+//! written nor sorted, and a step without a row before reports all its bits: all pairs.
+//!
+//! Only blocks with a hit are in a row, so two rows list different blocks only where an event is.
+
+use crate::simd::node8::WIDTH;
+
+/// Ends a row. No block has this number: there are at most 2^29.
+const END: u32 = u32::MAX;
+
+/// The hits of some blocks in one step.
+#[derive(Clone, Debug, Default)]
+struct Table {
+    /// The hits within each block.
+    within: Vec<u32>,
+    /// The rows, one after the other, each with [`END`] at its end.
+    blocks: Vec<u32>,
+    /// Byte `i` holds the hits of the row's box `i`.
+    masks: Vec<u64>,
+}
+
+impl Table {
+    fn clear(&mut self) {
+        self.within.clear();
+        self.blocks.clear();
+        self.masks.clear();
+    }
+
+    fn bytes(&self) -> usize {
+        (self.within.capacity() + self.blocks.capacity()) * 4 + self.masks.capacity() * 8
+    }
+}
+
+/// Bits of two blocks that differ from those of the step before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub block: u32,
+    pub now: u64,
+    pub differing: u64,
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    now: Table,
+    before: Table,
+    /// Where the next row of `before` begins.
+    next: usize,
+    /// The blocks that the present row may hit, and their hits.
+    pub(super) listed: Vec<u32>,
+    pub(super) masks: Vec<[u8; WIDTH]>,
+    differences: Vec<Difference>,
+}
+
+impl Rows {
+    /// Begins a step. Unless it continues from the last one, that is forgotten.
+    pub(super) fn begin(&mut self, continues: bool) {
+        std::mem::swap(&mut self.now, &mut self.before);
+        self.now.clear();
+        self.next = 0;
+        if !continues {
+            self.before.clear();
+        }
+    }
+
+    /// Takes the hits within the next block. Returns those of the step before.
+    #[inline(always)]
+    pub(super) fn within(&mut self, hits: u32) -> u32 {
+        let before = self.before.within.get(self.now.within.len()).copied();
+        self.now.within.push(hits);
+        before.unwrap_or(0)
+    }
+
+    /// Takes a block's row from `listed` and `masks`. Returns what differs from the one before.
+    #[inline(always)]
+    pub(super) fn end_row(&mut self) -> &[Difference] {
+        self.pack();
+        let count = self.merge();
+        self.now.blocks.extend_from_slice(&self.listed);
+        self.now.masks.extend(self.masks.iter().map(|mask| u64::from_le_bytes(*mask)));
+        &self.differences[..count]
+    }
+
+    /// Leaves out the blocks without a hit, and ends the row.
+    #[inline(always)]
+    fn pack(&mut self) {
+        let mut kept = 0;
+        let count = self.listed.len().min(self.masks.len());
+        let (listed, masks) = (&mut self.listed[..count], &mut self.masks[..count]);
+        for place in 0..count {
+            let (block, mask) = (listed[place], masks[place]);
+            listed[kept] = block;
+            masks[kept] = mask;
+            kept += usize::from(u64::from_le_bytes(mask) != 0);
+        }
+        self.listed.truncate(kept);
+        self.listed.push(END);
+        self.masks.truncate(kept);
+        self.masks.push([0; WIDTH]);
+    }
+
+    /// Finds what differs between the present row and the one before, without a branch on a single
+    /// block: one in three differs where boxes are crowded. Returns how many do.
+    #[inline(always)]
+    fn merge(&mut self) -> usize {
+        // Blocks that are new have no row before.
+        let known = self.next < self.before.blocks.len();
+        let (blocks, masks, first) = match known {
+            true => (&self.before.blocks[..], &self.before.masks[..], self.next),
+            false => (&[END][..], &[0][..], 0),
+        };
+        let (mut at, mut old, mut found) = (0, first, 0);
+        loop {
+            let (one, other) = (self.listed[at], blocks[old]);
+            let block = one.min(other);
+            if block == END {
+                break;
+            }
+            let (is, was) = (one == block, other == block);
+            let now = u64::from_le_bytes(self.masks[at]) & u64::from(is).wrapping_neg();
+            let before = masks[old] & u64::from(was).wrapping_neg();
+            let differing = now ^ before;
+            if found == self.differences.len() {
+                self.differences.resize(found + 64, Difference::default());
+            }
+            self.differences[found] = Difference { block, now, differing };
+            found += usize::from(differing != 0);
+            at += usize::from(is);
+            old += usize::from(was);
+        }
+        if known {
+            self.next = old + 1;
+        }
+        found
+    }
+
+    /// Forgets everything, and its memory.
+    pub(super) fn release(&mut self) {
+        *self = Rows::default();
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        self.now.bytes()
+            + self.before.bytes()
+            + self.listed.capacity() * 4
+            + self.masks.capacity() * WIDTH
+            + self.differences.capacity() * size_of::<Difference>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::{btree_map, vec};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    type Row = BTreeMap<u32, u64>;
+
+    /// Masks are often the same from step to step, and sometimes empty.
+    fn row() -> impl Strategy<Value = Row> {
+        btree_map(0u32..12, prop_oneof![Just(0), Just(6), Just(1 << 63), any::<u64>()], 0..9)
+    }
+
+    fn differences(rows: &mut Rows, row: &Row) -> Vec<Difference> {
+        rows.listed.clear();
+        rows.masks.clear();
+        rows.listed.extend(row.keys());
+        rows.masks.extend(row.values().map(|mask| mask.to_le_bytes()));
+        rows.end_row().to_vec()
+    }
+
+    fn plainly(now: &Row, before: &Row) -> Vec<Difference> {
+        let mask = |row: &Row, block: u32| row.get(&block).copied().unwrap_or(0);
+        (0..12)
+            .map(|block| {
+                let (now, before) = (mask(now, block), mask(before, block));
+                Difference { block, now, differing: now ^ before }
+            })
+            .filter(|difference| difference.differing != 0)
+            .collect()
+    }
+
+    proptest! {
+        /// Steps of some rows each, of which some continue from the step before; a step may have
+        /// more rows than the one before.
+        #[test]
+        fn rows_differ_as_sets_do(
+            steps in vec((vec((row(), any::<u32>()), 0..6), any::<bool>()), 1..6),
+        ) {
+            let mut rows = Rows::default();
+            let mut before: Vec<(Row, u32)> = Vec::new();
+            for (step, continues) in steps {
+                rows.begin(continues);
+                if !continues {
+                    before.clear();
+                }
+                before.truncate(step.len());
+                for (place, (row, within)) in step.iter().enumerate() {
+                    let known = before.get(place).cloned().unwrap_or_default();
+                    prop_assert_eq!(rows.within(*within), known.1);
+                    prop_assert_eq!(differences(&mut rows, row), plainly(row, &known.0));
+                }
+                before = step;
+            }
+        }
+    }
+}
