@@ -42,6 +42,7 @@
 //! | follow moving shapes | [`World`], [`Body`], [`shape`] |
 //! | ask about two shapes | [`narrow`] |
 //! | ask about triangle meshes | [`mesh`], [`mesh::Mesh`] |
+//! | turn a mesh into convex pieces | [`decompose`] |
 //! | use several threads | [`Workers`] |
 //! | record what happened, and do it again | [`Recorder`], [`recording`] |
 //! | compare algorithms, or write one | [`Stepper`], [`BroadPhase`], [`broad`] |
@@ -70,6 +71,7 @@
 #![deny(unsafe_code)]
 
 pub mod broad;
+pub mod decompose;
 // The benchmarks time these alone; they are no part of the interface.
 #[doc(hidden)]
 pub mod ds;

@@ -43,7 +43,7 @@ pub use io::{
 };
 pub use measure::{Sorted, median, pair_hash};
 #[cfg(feature = "meshes")]
-pub use mesh_files::{MeshData, MeshFormat, ObjGroup, parse_mesh, read_mesh, write_obj};
+pub use mesh_files::{MeshData, MeshFormat, ObjGroup, ObjWriter, parse_mesh, read_mesh, write_obj};
 pub use mesh_scenes::{MeshPlacing, lumpy_ball, mesh_points, mesh_poses, mesh_rays};
 pub use rng::Rng;
 pub use scene::{Changes, MAX_BOXES, Scene, SceneSpec};

@@ -31,7 +31,7 @@ impl<'a> Between<'a> {
         let (frame_a, frame_b) = (a.tree().frame, b.tree().frame);
         let matrix = rotation.unwrap_or(DMat3::IDENTITY);
         let far = (pose_a.translation().abs() + pose_b.translation().abs()).max_element();
-        let far = far + reach(a) + reach(b);
+        let far = far + reach_of(a) + reach_of(b);
         let to_a = map(&matrix, translation, &frame_b, &frame_a, far);
         let back = matrix.transpose();
         let to_b = map(&back, -(back * translation), &frame_a, &frame_b, far);
@@ -62,6 +62,17 @@ impl<'a> Between<'a> {
         self.b.corners(triangle).map(|corner| self.place(corner))
     }
 
+    /// Returns true if the balls around the meshes are apart.
+    #[inline]
+    pub(super) fn are_far(&self) -> bool {
+        let line = self.place(self.b.center()) - self.a.center();
+        let reach = self.a.bounding_radius() + self.b.bounding_radius();
+        // More than the rounding of centers and of places.
+        let reach = reach * (1.0 + 1e-9) + 1e-12 * (reach_of(self.a) + reach_of(self.b));
+        let reach = reach + 1e-12 * self.translation.abs().max_element();
+        line.length_squared() > reach * reach
+    }
+
     /// Returns true if the axes of both frames are parallel, so that one of them is enough.
     pub(super) fn is_aligned(&self) -> bool {
         self.rotation.is_none()
@@ -69,7 +80,7 @@ impl<'a> Between<'a> {
 }
 
 /// Largest coordinate of a mesh.
-fn reach(mesh: &Mesh) -> f64 {
+fn reach_of(mesh: &Mesh) -> f64 {
     mesh.min().abs().max(mesh.max().abs()).max_element()
 }
 
@@ -82,7 +93,13 @@ fn snapped(rotation: DMat3) -> DMat3 {
 }
 
 /// The map from one tree's space to another's. Points of the first lie within 4 of its origin.
-fn map(matrix: &DMat3, translation: DVec3, from: &Frame, to: &Frame, far: f64) -> NodeMap {
+pub(super) fn map(
+    matrix: &DMat3,
+    translation: DVec3,
+    from: &Frame,
+    to: &Frame,
+    far: f64,
+) -> NodeMap {
     let ratio = to.scale / from.scale;
     let shift = (*matrix * from.origin + translation - to.origin) * to.scale;
     let rows = matrix.transpose();

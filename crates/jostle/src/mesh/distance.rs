@@ -5,9 +5,11 @@
 //! outward, so a gap is never too large and nothing nearer is ever left out.
 
 use super::between::Between;
-use super::data::Link;
+use super::data::{Child, Link};
 use super::feature::{Nearest, parted_by, triangles};
 use super::pairs::MeshPair;
+use crate::simd::leaf_pairs::{LeafPairs, PairGap};
+use crate::simd::leaf8::Leaf8;
 use crate::simd::node_maps::NodeMaps;
 use crate::simd::node8::WIDTH;
 use crate::simd::{self, Kernel, Simd};
@@ -106,12 +108,12 @@ struct Search<'a> {
     best: Best,
 }
 
-/// Boxes that are still to be opened, with the square of their gap in the units of a's tree.
+/// What is still to be opened, with the square of the gap in the units of a's tree.
 #[derive(Clone, Copy)]
 struct Open {
     gap: f32,
-    a: u32,
-    b: u32,
+    a: Link,
+    b: Link,
 }
 
 /// Squares lose a few units of f32.
@@ -122,72 +124,90 @@ impl Kernel for Search<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) -> Best {
-        let (tree_a, tree_b) = (self.between.a.tree(), self.between.b.tree());
+        let Between { a, b, to_a, to_b, .. } = *self.between;
+        let (tree_a, tree_b) = (a.tree(), b.tree());
         let unit = tree_a.frame.scale * tree_a.frame.scale;
         // From the square units of b's tree to those of a's.
         let ratio = (tree_a.frame.scale / tree_b.frame.scale).powi(2) as f32;
         let aligned = self.between.is_aligned();
-        let mut open = vec![Open { gap: 0.0, a: 0, b: 0 }];
-        let mut found: Vec<Open> = Vec::with_capacity(WIDTH * WIDTH);
+        let mut found: Vec<PairGap> = Vec::with_capacity(WIDTH * WIDTH);
+        let mut open = vec![Open { gap: 0.0, a: Link::ROOT, b: Link::ROOT }];
         while let Some(next) = open.pop() {
             let limit = limit_of(self.best.square, unit);
             if next.gap > limit {
                 continue;
             }
-            let (at_a, at_b) = (next.a, next.b);
-            let (node_a, node_b) = (&tree_a.nodes[at_a as usize], &tree_b.nodes[at_b as usize]);
-            let b_in_a = simd.mapped(node_b, &self.between.to_a);
-            let a_in_b = simd.mapped(node_a, &self.between.to_b);
-            found.clear();
-            for lane in 0..WIDTH {
-                let own = node_b.get(lane);
-                if own.min[0].is_nan() {
-                    break;
+            let begin = open.len();
+            match (next.a.child(), next.b.child()) {
+                (Child::Node(node_a), Child::Node(node_b)) => {
+                    let (links_a, links_b) =
+                        (&tree_a.links[node_a as usize], &tree_b.links[node_b as usize]);
+                    let node_a = &tree_a.nodes[node_a as usize];
+                    let node_b = &tree_b.nodes[node_b as usize];
+                    let b_in_a = simd.mapped(node_b, &to_a);
+                    let a_in_b = simd.mapped(node_a, &to_b);
+                    for lane in 0..WIDTH {
+                        let own = node_b.get(lane);
+                        if own.min[0].is_nan() {
+                            break;
+                        }
+                        let gaps = simd.gaps(node_a, &b_in_a.get(lane));
+                        let others = if aligned { [0.0; WIDTH] } else { simd.gaps(&a_in_b, &own) };
+                        for k in 0..WIDTH {
+                            let gap = larger(gaps[k], others[k] * ratio);
+                            // False for empty lanes.
+                            if gap <= limit && gaps[k] >= 0.0 {
+                                open.push(Open { gap, a: links_a[k], b: links_b[lane] });
+                            }
+                        }
+                    }
                 }
-                let gaps = simd.gaps(node_a, &b_in_a.get(lane));
-                let others = if aligned { [0.0; WIDTH] } else { simd.gaps(&a_in_b, &own) };
-                for k in 0..WIDTH {
-                    let (one, other) = (gaps[k], others[k] * ratio);
-                    let gap = if one > other { one } else { other } * ROUNDING;
-                    // False for empty lanes.
-                    if gap <= limit && one >= 0.0 {
-                        found.push(Open { gap, a: k as u32, b: lane as u32 });
+                (Child::Leaf(leaf), Child::Node(node)) => {
+                    let (bounds, node) = (tree_a.leaves[leaf as usize].bounds(), node as usize);
+                    let seen = simd.mapped(&tree_b.nodes[node], &to_a);
+                    let gaps = simd.gaps(&seen, &bounds);
+                    let others = simd.gaps(&tree_b.nodes[node], &to_b.single(&bounds));
+                    for k in 0..WIDTH {
+                        let gap = larger(gaps[k], others[k] * ratio);
+                        if gap <= limit && gaps[k] >= 0.0 {
+                            open.push(Open { gap, a: next.a, b: tree_b.links[node][k] });
+                        }
+                    }
+                }
+                (Child::Node(node), Child::Leaf(leaf)) => {
+                    let (bounds, node) = (tree_b.leaves[leaf as usize].bounds(), node as usize);
+                    let gaps = simd.gaps(&tree_a.nodes[node], &to_a.single(&bounds));
+                    let seen = simd.mapped(&tree_a.nodes[node], &to_b);
+                    let others = simd.gaps(&seen, &bounds);
+                    for k in 0..WIDTH {
+                        let gap = larger(gaps[k], others[k] * ratio);
+                        if gap <= limit && gaps[k] >= 0.0 {
+                            open.push(Open { gap, a: tree_a.links[node][k], b: next.b });
+                        }
+                    }
+                }
+                (Child::Leaf(leaf_a), Child::Leaf(leaf_b)) => {
+                    let leaf_a = &tree_a.leaves[leaf_a as usize];
+                    let leaf_b = &tree_b.leaves[leaf_b as usize];
+                    let line = self.line();
+                    found.clear();
+                    simd.leaf_gaps(leaf_a, leaf_b, &to_a, line, limit, &mut found);
+                    if !found.is_empty() {
+                        self.measure(leaf_a, leaf_b, &mut found, unit);
                     }
                 }
             }
-            match (tree_a.link(at_a), tree_b.link(at_b)) {
-                (Link::Triangles(first_a), Link::Triangles(first_b)) => {
-                    found.sort_unstable_by(|one, other| one.gap.total_cmp(&other.gap));
-                    self.measure(&found, first_a, first_b, unit);
-                }
-                (Link::Nodes(first_a), Link::Nodes(first_b)) => {
-                    nearest_last(&mut found);
-                    open.extend(found.iter().map(|at| Open {
-                        gap: at.gap,
-                        a: first_a + at.a,
-                        b: first_b + at.b,
-                    }));
-                }
-                (Link::Nodes(first_a), Link::Triangles(_)) => {
-                    least_of_each(&mut found, |at| at.a);
-                    open.extend(found.iter().map(|at| Open {
-                        gap: at.gap,
-                        a: first_a + at.a,
-                        b: at_b,
-                    }));
-                }
-                (Link::Triangles(_), Link::Nodes(first_b)) => {
-                    least_of_each(&mut found, |at| at.b);
-                    open.extend(found.iter().map(|at| Open {
-                        gap: at.gap,
-                        a: at_a,
-                        b: first_b + at.b,
-                    }));
-                }
-            }
+            // Stable, and so the same everywhere.
+            open[begin..].sort_by(|one, other| other.gap.total_cmp(&one.gap));
         }
         self.best
     }
+}
+
+/// The larger of two bounds, a little less for the rounding of squares.
+#[inline(always)]
+fn larger(one: f32, other: f32) -> f32 {
+    if one > other { one * ROUNDING } else { other * ROUNDING }
 }
 
 /// The square that gaps are compared with, rounded up.
@@ -196,38 +216,28 @@ fn limit_of(square: f64, unit: f64) -> f32 {
     (square * unit) as f32 * (1.0 + 4.0 * f32::EPSILON) + f32::MIN_POSITIVE
 }
 
-fn nearest_last(found: &mut [Open]) {
-    found.sort_unstable_by(|one, other| {
-        other.gap.total_cmp(&one.gap).then((other.a, other.b).cmp(&(one.a, one.b)))
-    });
-}
-
-/// Keeps the least gap of each lane of one side, and puts the nearest last.
-fn least_of_each(found: &mut Vec<Open>, lane: impl Fn(&Open) -> u32) {
-    let mut least = [f32::INFINITY; WIDTH];
-    for at in found.iter() {
-        let place = lane(at) as usize;
-        least[place] = least[place].min(at.gap);
-    }
-    found.clear();
-    for (place, &gap) in (0..).zip(&least) {
-        if gap < f32::INFINITY {
-            found.push(Open { gap, a: place, b: place });
-        }
-    }
-    nearest_last(found);
-}
-
 impl Search<'_> {
+    /// From the nearest point of a to that of b, in a's tree: what parts the nearest triangles
+    /// parts their neighbours too.
+    #[inline(always)]
+    fn line(&self) -> [f32; 3] {
+        let line = self.best.near.map_or(DVec3::ZERO, |near| near.on_b - near.on_a);
+        line.normalize_or_zero().as_vec3().to_array()
+    }
+
+    /// Measures the triangles of two leaves that may be nearer than the best so far, the most
+    /// likely first.
     #[inline(never)]
-    fn measure(&mut self, found: &[Open], first_a: u32, first_b: u32, unit: f64) {
+    fn measure(&mut self, leaf_a: &Leaf8, leaf_b: &Leaf8, found: &mut [PairGap], unit: f64) {
         let between = self.between;
+        found.sort_unstable_by(|one, other| {
+            one.gap.total_cmp(&other.gap).then((one.a, one.b).cmp(&(other.a, other.b)))
+        });
         for at in found {
             if at.gap > limit_of(self.best.square, unit) {
                 break;
             }
-            let a = between.a.tree().triangle(first_a + at.a);
-            let b = between.b.tree().triangle(first_b + at.b);
+            let (a, b) = (leaf_a.triangle(at.a as usize), leaf_b.triangle(at.b as usize));
             let near = triangles(&between.a.corners(a), &between.corners_b(b), self.best.square);
             if let Some(near) = near {
                 self.best = Best { square: near.square, near: Some(near), triangles: (a, b) };

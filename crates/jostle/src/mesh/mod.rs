@@ -39,11 +39,12 @@
 //! [`Fill::Solid`] contains what is inside it.
 //!
 //! Two trees are descended at once, eight boxes against eight: in the frame of either mesh, which
-//! parts boxes that a single frame would not.
+//! parts boxes that a single frame would not. Triangles are told apart eight at a time in f32, with
+//! bounds on every error, and only what is left over is decided in f64 or exactly.
 //!
 //! | file | holds |
 //! |---|---|
-//! //! | `exact.rs` | do two triangles touch |
+//! | `exact.rs` | do two triangles touch |
 //! | `between.rs` | one mesh as the other sees it |
 //! | `pairs.rs` | touching triangles of two meshes |
 //! | `feature.rs` | nearest points of points, segments and triangles |
@@ -59,6 +60,8 @@ mod distance;
 mod exact;
 mod feature;
 mod field;
+#[cfg(test)]
+mod leaf_tests;
 mod own;
 mod pairs;
 mod point;

@@ -2,18 +2,23 @@
 //!
 //! Both trees are descended at once. The eight boxes of a node are carried into the frame of the
 //! other mesh and tested there and at home: six axes in all, at some five instructions a pair of
-//! boxes. A leaf against an inner node waits until the other side is a leaf too. What is left are
-//! pairs of triangles whose boxes overlap in both frames, and those are decided exactly.
+//! boxes. A leaf against an inner node waits until the other side is a leaf too. The triangles of
+//! two leaves are told apart by their boxes and planes, eight at a time, and what is left is
+//! decided exactly.
 
 use std::fmt;
 use std::ops::ControlFlow;
 
 use super::between::Between;
-use super::data::{Fill, Link, Mesh};
+use super::data::{Child, Fill, Link, Mesh};
 use super::exact::triangles_touch;
+use crate::aabb::Aabb;
+use crate::ds::spill::Spill;
 use crate::shape::Pose;
-use crate::simd::node_maps::NodeMaps;
-use crate::simd::node8::{NodeTests, WIDTH};
+use crate::simd::leaf_pairs::LeafPairs;
+use crate::simd::leaf8::Leaf8;
+use crate::simd::node_maps::{NodeMap, NodeMaps};
+use crate::simd::node8::{Node8, NodeTests, WIDTH};
 use crate::simd::{self, Kernel, Simd};
 use glam::DVec3;
 
@@ -149,6 +154,9 @@ impl<'a> MeshPair<'a> {
         &self,
         visit: impl FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        if self.between.are_far() {
+            return ControlFlow::Continue(());
+        }
         simd::run(Descent { between: &self.between, visit })
     }
 }
@@ -163,42 +171,46 @@ impl<F: FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>> Kernel fo
 
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) -> ControlFlow<()> {
-        let (tree_a, tree_b) = (self.between.a.tree(), self.between.b.tree());
-        let aligned = self.between.is_aligned();
-        let mut open: Vec<(u32, u32)> = Vec::with_capacity(512);
-        open.push((0, 0));
+        let Between { a, b, to_a, to_b, .. } = *self.between;
+        let (tree_a, tree_b) = (a.tree(), b.tree());
+        let mut open: Spill<_, 256> = Spill::with((Link::ROOT, Link::ROOT));
         while let Some((at_a, at_b)) = open.pop() {
-            let (node_a, node_b) = (&tree_a.nodes[at_a as usize], &tree_b.nodes[at_b as usize]);
-            let b_in_a = simd.mapped(node_b, &self.between.to_a);
-            let mut hits = [0u32; WIDTH];
-            for lane in 0..WIDTH {
-                hits[lane] = simd.overlapping(node_a, &b_in_a.get(lane));
-            }
-            if !aligned {
-                let a_in_b = simd.mapped(node_a, &self.between.to_b);
-                for lane in 0..WIDTH {
-                    hits[lane] &= simd.overlapping(&a_in_b, &node_b.get(lane));
-                }
-            }
-            match (tree_a.link(at_a), tree_b.link(at_b)) {
-                (Link::Nodes(first_a), Link::Nodes(first_b)) => {
-                    for (lane, &mask) in (0..).zip(&hits) {
-                        each_bit(mask, |bit| open.push((first_a + bit, first_b + lane)));
+            match (at_a.child(), at_b.child()) {
+                (Child::Node(node_a), Child::Node(node_b)) => {
+                    let (links_a, links_b) =
+                        (&tree_a.links[node_a as usize], &tree_b.links[node_b as usize]);
+                    let (node_a, node_b) =
+                        (&tree_a.nodes[node_a as usize], &tree_b.nodes[node_b as usize]);
+                    let hits = overlaps(simd, node_a, node_b, self.between);
+                    for lane in 0..WIDTH {
+                        each_bit(hits[lane], |bit| {
+                            open.push((links_a[bit as usize % WIDTH], links_b[lane]));
+                        });
                     }
                 }
-                (Link::Triangles(_), Link::Nodes(first_b)) => {
-                    let hit = (0..).zip(&hits).filter(|(_, mask)| **mask != 0);
-                    open.extend(hit.map(|(lane, _)| (at_a, first_b + lane)));
+                (Child::Leaf(leaf), Child::Node(node)) => {
+                    let (leaf, node) = (leaf as usize, node as usize);
+                    let bounds = tree_a.leaves[leaf].bounds();
+                    let mask = one_sided(simd, &bounds, &tree_b.nodes[node], &to_b, &to_a);
+                    each_bit(mask, |bit| {
+                        open.push((at_a, tree_b.links[node][bit as usize % WIDTH]))
+                    });
                 }
-                (Link::Nodes(first_a), Link::Triangles(_)) => {
-                    let any = hits.iter().fold(0, |any, mask| any | mask);
-                    each_bit(any, |bit| open.push((first_a + bit, at_b)));
+                (Child::Node(node), Child::Leaf(leaf)) => {
+                    let (leaf, node) = (leaf as usize, node as usize);
+                    let bounds = tree_b.leaves[leaf].bounds();
+                    let mask = one_sided(simd, &bounds, &tree_a.nodes[node], &to_a, &to_b);
+                    each_bit(mask, |bit| {
+                        open.push((tree_a.links[node][bit as usize % WIDTH], at_b))
+                    });
                 }
-                (Link::Triangles(first_a), Link::Triangles(first_b)) => {
-                    for (lane, &mask) in (0..).zip(&hits) {
+                (Child::Leaf(leaf_a), Child::Leaf(leaf_b)) => {
+                    let leaf_a = &tree_a.leaves[leaf_a as usize];
+                    let leaf_b = &tree_b.leaves[leaf_b as usize];
+                    let hits = simd.leaf_pairs(leaf_a, leaf_b, &to_a);
+                    for (lane, &mask) in hits.iter().enumerate() {
                         if mask != 0 {
-                            let b = tree_b.triangle(first_b + lane);
-                            self.meet(first_a, mask, b)?;
+                            self.meet(leaf_a, mask, leaf_b.triangle(lane))?;
                         }
                     }
                 }
@@ -208,14 +220,51 @@ impl<F: FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>> Kernel fo
     }
 }
 
+/// For each lane of b's node the lanes of a's that overlap it in both frames.
+#[inline(always)]
+fn overlaps<S: Simd>(
+    simd: S,
+    node_a: &Node8,
+    node_b: &Node8,
+    between: &Between<'_>,
+) -> [u32; WIDTH] {
+    let b_in_a = simd.mapped(node_b, &between.to_a);
+    let (mut hits, mut any) = ([0; WIDTH], 0);
+    for lane in 0..WIDTH {
+        hits[lane] = simd.overlapping(node_a, &b_in_a.get(lane));
+        any |= hits[lane];
+    }
+    if any != 0 && !between.is_aligned() {
+        let a_in_b = simd.mapped(node_a, &between.to_b);
+        for lane in 0..WIDTH {
+            if hits[lane] != 0 {
+                hits[lane] &= simd.overlapping(&a_in_b, &node_b.get(lane));
+            }
+        }
+    }
+    hits
+}
+
+/// The lanes of a node that overlap a box of the other tree, in both frames.
+#[inline(always)]
+fn one_sided<S: Simd>(
+    simd: S,
+    bounds: &Aabb,
+    node: &Node8,
+    to_node: &NodeMap,
+    from_node: &NodeMap,
+) -> u32 {
+    let there = simd.overlapping(node, &to_node.single(bounds));
+    if there == 0 { 0 } else { there & simd.overlapping(&simd.mapped(node, from_node), bounds) }
+}
+
 impl<F: FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>> Descent<'_, F> {
     /// A triangle of b with those of a leaf that a mask names.
     #[inline(never)]
-    fn meet(&mut self, first_a: u32, mut mask: u32, b: u32) -> ControlFlow<()> {
+    fn meet(&mut self, leaf: &Leaf8, mut mask: u32, b: u32) -> ControlFlow<()> {
         let corners = self.between.corners_b(b);
-        let tree_a = self.between.a.tree();
         while mask != 0 {
-            let a = tree_a.triangle(first_a + mask.trailing_zeros());
+            let a = leaf.triangle(mask.trailing_zeros() as usize);
             (self.visit)(self.between, a, b, &corners)?;
             mask &= mask - 1;
         }

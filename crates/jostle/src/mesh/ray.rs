@@ -7,8 +7,10 @@
 
 use glam::DVec3;
 
-use super::data::{Link, Mesh};
+use super::data::{Child, Link, Mesh};
 use super::pairs::each_bit;
+use crate::ds::spill::Spill;
+use crate::simd::leaf_gaps::{LeafGaps, LeafRay};
 use crate::simd::node_maps::{NodeMaps, NodeRay};
 use crate::simd::node8::WIDTH;
 use crate::simd::{self, Kernel, Simd};
@@ -93,6 +95,12 @@ impl Shear {
         Shear { origin, axes: [x, y, z], shear, inverse }
     }
 
+    /// The axes, and the parts of the direction over the largest.
+    #[cfg(test)]
+    pub(super) fn parts(&self) -> ([usize; 3], [f64; 2]) {
+        (self.axes, self.shear)
+    }
+
     /// When the ray hits a triangle, and the weights of the corners there.
     #[inline(always)]
     pub(super) fn hit(&self, corners: &[DVec3; 3]) -> Option<(f64, [f64; 3])> {
@@ -122,6 +130,7 @@ struct Search<'a> {
     mesh: &'a Mesh,
     shear: Shear,
     ray: NodeRay,
+    seen: LeafRay,
     /// Time at which the ray of the tree begins, and times of the tree in one of the caller's.
     begin: f64,
     speed: f64,
@@ -158,7 +167,14 @@ impl<'a> Search<'a> {
             slack: [slack as f32; 3],
         };
         let shear = Shear::new(origin, direction);
-        Some(Search { mesh, shear, ray, begin: ahead, speed, limit })
+        let seen = LeafRay {
+            origin: ray.origin,
+            axes: shear.axes,
+            shear: shear.shear.map(|part| part as f32),
+            inverse: ray.inverse[shear.axes[2]],
+            slack: slack as f32,
+        };
+        Some(Search { mesh, shear, ray, seen, begin: ahead, speed, limit })
     }
 
     /// A time of the caller in the tree, rounded up.
@@ -177,44 +193,61 @@ impl Kernel for Search<'_> {
         let tree = self.mesh.tree();
         let mut best: Self::Output = None;
         let mut limit = self.tree_time(self.limit);
-        let mut open: Vec<(f32, u32)> = Vec::with_capacity(64);
-        open.push((0.0, 0));
+        let mut open: Spill<_, 64> = Spill::with((0.0, Link::ROOT));
         while let Some((enter, at)) = open.pop() {
             if enter > limit {
                 continue;
             }
-            let (enters, hits) = simd.entered(&tree.nodes[at as usize], &self.ray, limit);
-            match tree.link(at) {
-                Link::Nodes(first) => {
-                    let begin = open.len();
-                    each_bit(hits, |lane| {
-                        // Sorted by insertion, nearest last: mostly two or three.
-                        let item = (enters[lane as usize % WIDTH], first + lane);
-                        let mut place = open.len();
-                        open.push(item);
-                        while place > begin && open[place - 1].0 < item.0 {
-                            open[place] = open[place - 1];
-                            place -= 1;
-                        }
-                        open[place] = item;
-                    });
+            let leaf = match at.child() {
+                Child::Node(place) => {
+                    let place = place as usize;
+                    let (enters, hits) = simd.entered(&tree.nodes[place], &self.ray, limit);
+                    soonest_last(&enters, hits, &tree.links[place], &mut open);
+                    continue;
                 }
-                Link::Triangles(first) => each_bit(hits, |lane| {
-                    let triangle = tree.triangle(first + lane);
-                    let Some((time, weights)) = self.shear.hit(&self.mesh.corners(triangle)) else {
-                        return;
-                    };
-                    let sooner = match best {
-                        Some((best, number, _)) => (time, triangle) < (best, number),
-                        None => time <= self.limit,
-                    };
-                    if sooner {
-                        best = Some((time, triangle, weights));
-                        limit = self.tree_time(time);
-                    }
-                }),
-            }
+                Child::Leaf(place) => &tree.leaves[place as usize],
+            };
+            each_bit(simd.crossed(leaf, &self.seen, limit), |lane| {
+                let triangle = leaf.triangle(lane as usize);
+                let Some((time, weights)) = self.shear.hit(&self.mesh.corners(triangle)) else {
+                    return;
+                };
+                let sooner = match best {
+                    Some((best, number, _)) => (time, triangle) < (best, number),
+                    None => time <= self.limit,
+                };
+                if sooner {
+                    best = Some((time, triangle, weights));
+                    limit = self.tree_time(time);
+                }
+            });
         }
         best
+    }
+}
+
+/// Pushes the links of the lanes that a ray enters, the soonest last: mostly two or three, sorted
+/// by insertion.
+#[inline(always)]
+fn soonest_last(
+    enters: &[f32; WIDTH],
+    hits: u32,
+    links: &[Link; WIDTH],
+    open: &mut Spill<(f32, Link), 64>,
+) {
+    let mut found = [(0.0, Link::ROOT); WIDTH];
+    let mut count = 0;
+    each_bit(hits, |lane| {
+        let lane = lane as usize % WIDTH;
+        let mut place = count;
+        while place > 0 && found[place - 1].0 < enters[lane] {
+            found[place] = found[place - 1];
+            place -= 1;
+        }
+        found[place] = (enters[lane], links[lane]);
+        count += 1;
+    });
+    for item in &found[..count] {
+        open.push(*item);
     }
 }

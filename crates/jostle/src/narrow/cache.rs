@@ -78,18 +78,22 @@ struct PieceCache {
     cache: PairCache,
 }
 
-/// Gives the memories of pieces out in the order of their numbers.
+/// Gives the memories of pieces out, in any order.
 pub(crate) struct PieceCaches<'a> {
     /// None for single queries.
     entries: Option<&'a mut Vec<PieceCache>>,
+    /// The place after the last one given out: mostly the next.
     next: usize,
     unused: PairCache,
 }
 
 impl PieceCaches<'_> {
-    /// The memory of a piece; numbers must ascend.
+    /// The memory of a piece.
     pub(crate) fn of(&mut self, piece: u32) -> &mut PairCache {
         let Some(entries) = &mut self.entries else { return &mut self.unused };
+        if self.next > 0 && entries.get(self.next - 1).is_some_and(|entry| entry.piece >= piece) {
+            self.next = entries.partition_point(|entry| entry.piece < piece);
+        }
         while entries.get(self.next).is_some_and(|entry| entry.piece < piece) {
             self.next += 1;
         }

@@ -27,6 +27,8 @@ use glam::{DVec2, DVec3};
 
 /// How far from one axis the bodies may be, as a share of their size.
 const COAXIAL: f64 = 1e-9;
+/// How far from one axis they may be for a look around it: others have slope enough to descend.
+const NEARLY_COAXIAL: f64 = 0.1;
 /// Most corners of the chain.
 const CORNERS: usize = 192;
 
@@ -132,11 +134,16 @@ impl Plane {
 /// have one axis. There the depth is a sine of the angle about it, whose wave is as small as the
 /// bodies are off: four looks around tell where its trough is, while a descent has next to no
 /// slope.
-pub(crate) fn turned(cores: &mut Cores<'_>, normal: DVec3, depth: f64) -> (DVec3, f64) {
+pub(crate) fn turned(cores: &mut Cores<'_>, size: f64, normal: DVec3, depth: f64) -> (DVec3, f64) {
     let (Some(of_a), Some(of_b)) = (axis_of(&cores.a), axis_of(&cores.b)) else {
         return (normal, depth);
     };
-    let axis = if of_a == DVec3::ZERO { cores.b_in_a.apply_vector(of_b) } else { of_a };
+    let of_b = cores.b_in_a.apply_vector(of_b);
+    let axis = if of_a == DVec3::ZERO { of_b } else { of_a };
+    let off = axis.cross(of_b).length() * size + cores.b_in_a.translation.cross(axis).length();
+    if off > NEARLY_COAXIAL * size {
+        return (normal, depth);
+    }
     let along = axis * normal.dot(axis);
     let (first, second) = (normal - along, axis.cross(normal));
     let mut depth_along = |normal: DVec3| cores.support(normal).point.dot(normal);

@@ -5,7 +5,7 @@ use super::cache::PairCache;
 use super::placed::Placed;
 use super::point::SurfacePart;
 use super::query::Query;
-use super::solve::{Goal, Memory, Request, size_of};
+use super::solve::{Goal, Memory, Request, size_of, spheres_apart};
 use super::surface;
 use crate::shape::Shape;
 use glam::DVec3;
@@ -77,9 +77,22 @@ impl Query {
 
     /// Pieces of compounds, one by one: the least signed distance, the first among equals.
     fn of_pieces(&mut self, a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<DetailedContact> {
+        // The answer for both wholes, by their trees, says which pieces can have given it.
+        let whole = self.contact_within(a, b, reach, &mut PairCache::none())?;
+        let size = size_of(a.shape, b.shape);
+        let near = whole.signed_distance().max(0.0) + 1e-9 * size;
         let mut best: Option<DetailedContact> = None;
+        let options = *self.options();
+        let apart =
+            |one: &Placed<'_>, other: &Placed<'_>| spheres_apart(one, other, &options, near);
         surface::each_part(a, |first, one| {
+            if a.shape.is_bounded() && b.shape.is_bounded() && apart(one, b) {
+                return true;
+            }
             surface::each_part(b, |second, other| {
+                if one.shape.is_bounded() && other.shape.is_bounded() && apart(one, other) {
+                    return true;
+                }
                 let none = &mut PairCache::none();
                 if let Some(contact) = self.contact_within(one, other, reach, none)
                     && best.is_none_or(|best| {

@@ -94,6 +94,7 @@ mod half_space;
 mod isa_gjk;
 mod manifold;
 mod pair;
+mod pieces;
 mod placed;
 mod point;
 mod query;

@@ -36,12 +36,14 @@ pub struct Query {
     pub(super) scratch: Option<Box<Scratch>>,
     /// Points that a manifold chooses from.
     pub(super) candidates: Vec<ManifoldPoint>,
+    /// Numbers of near pieces.
+    pub(super) numbers: Vec<u32>,
 }
 
 impl Query {
     /// A query with settings.
     pub const fn new(options: Options) -> Query {
-        Query { options, scratch: None, candidates: Vec::new() }
+        Query { options, scratch: None, candidates: Vec::new(), numbers: Vec::new() }
     }
 
     /// The settings.

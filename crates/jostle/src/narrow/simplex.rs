@@ -56,6 +56,12 @@ impl Simplex {
         &self.corners[..self.len]
     }
 
+    /// The same corners with every point of b moved: points of the difference move against it.
+    pub(crate) fn with_b_moved(mut self, by: DVec3) -> Simplex {
+        self.corners[..self.len].iter_mut().for_each(|corner| corner.point -= by);
+        self
+    }
+
     /// Forgets every corner.
     pub(crate) fn clear(&mut self) {
         self.len = 0;

@@ -12,6 +12,7 @@ use super::coaxial::Link;
 use super::epa::Polytope;
 use super::gjk::{self, End};
 use super::pair::{Ball, Core, Cores, must_swap, relative};
+use super::pieces::Seen;
 use super::placed::Placed;
 use super::simplex::Simplex;
 use super::{closed, half_space, isa_gjk, warm, witness};
@@ -53,6 +54,8 @@ pub(crate) struct Scratch {
     pub facets: Facets,
     /// Of coaxial bodies.
     pub chain: Vec<Link>,
+    /// The piece that answered for the last compound.
+    pub piece: u32,
 }
 
 /// Gap of the bounds, relative to the size, at which iterations on polyhedra end.
@@ -181,25 +184,30 @@ fn pieces(
     memory: &mut Memory<'_>,
 ) -> Option<Signed> {
     let Shape::Compound(parts) = compound.shape else { return None };
-    let mut best: Option<Signed> = None;
+    let mut best: Option<(u32, Signed)> = None;
     let mut request = *request;
+    let seen = Seen::new(parts, compound, other, &request.options);
     let mut caches = memory.cache.pieces();
-    for (number, piece) in (0..).zip(parts.pieces()) {
+    let scratch = &mut *memory.scratch;
+    parts.near(&|low, high| seen.bound(low, high), request.reach, &mut |number| {
+        let piece = &parts.pieces()[number as usize];
         let placed = Placed::new(&piece.shape, compound.pose.compose(&piece.pose));
-        if spheres_apart(&placed, other, &request.options, request.reach) {
-            continue;
+        if !spheres_apart(&placed, other, &request.options, request.reach) {
+            let memory = &mut Memory { cache: caches.of(number), scratch };
+            if let Some(answer) = solve_piece(&placed, other, &request, memory)
+                && best.is_none_or(|(first, best)| {
+                    answer.signed < best.signed || answer.signed == best.signed && number < first
+                })
+            {
+                best = Some((number, answer));
+                request.reach = answer.signed.max(0.0);
+            }
         }
-        let memory = &mut Memory { cache: caches.of(number), scratch: memory.scratch };
-        let answer = solve_piece(&placed, other, &request, memory);
-        if let Some(answer) = answer
-            && best.is_none_or(|best| answer.signed < best.signed)
-        {
-            best = Some(answer);
-            request.reach = answer.signed.max(0.0);
-        }
-    }
+        request.reach
+    });
     caches.finish();
-    best
+    memory.scratch.get_or_insert_default().piece = best.map_or(0, |(number, _)| number);
+    best.map(|(_, answer)| answer)
 }
 
 /// Solves a pair of pieces, out of line: the recursion ends here.

@@ -1,6 +1,7 @@
 //! [`Compound`]: several convex pieces that move as one.
 
 use super::error::ShapeError;
+use super::piece_tree::PieceTree;
 use super::{Pose, PoseMatrix, Shape, next_identity, round_radius};
 use glam::DVec3;
 
@@ -28,6 +29,7 @@ pub struct Compound {
     pieces: Vec<Piece>,
     center: DVec3,
     radius: f64,
+    tree: Option<PieceTree>,
     identity: u64,
 }
 
@@ -49,7 +51,8 @@ impl Compound {
         let center = pieces.iter().map(|piece| middle(piece) * share).sum::<DVec3>();
         let reach = |piece: &Piece| piece.shape.bounding_radius() + middle(piece).distance(center);
         let radius = round_radius(pieces.iter().map(reach).fold(0.0, f64::max));
-        Ok(Compound { pieces, center, radius, identity: next_identity() })
+        let tree = PieceTree::new(&pieces);
+        Ok(Compound { pieces, center, radius, tree, identity: next_identity() })
     }
 
     /// The pieces, in the order they were given.
@@ -65,6 +68,34 @@ impl Compound {
     /// A radius about the centre that holds every piece.
     pub fn bounding_radius(&self) -> f64 {
         self.radius
+    }
+
+    /// The box around all pieces, if there are enough of them for a tree.
+    pub(crate) fn tree_bounds(&self) -> Option<(DVec3, DVec3)> {
+        self.tree.as_ref().map(PieceTree::bounds)
+    }
+
+    /// Calls `visit` with the numbers of pieces, which returns the limit from then on: of many
+    /// pieces with those whose boxes have a `bound` within it, nearer ones first; of few with all,
+    /// in their order.
+    pub(crate) fn near(
+        &self,
+        bound: &dyn Fn(DVec3, DVec3) -> f64,
+        limit: f64,
+        visit: &mut dyn FnMut(u32) -> f64,
+    ) {
+        match &self.tree {
+            Some(tree) => tree.near(bound, limit, visit),
+            None => (0..self.pieces.len() as u32).for_each(|piece| {
+                visit(piece);
+            }),
+        }
+    }
+
+    /// The same pieces without a tree over them: slow, and with the same answers.
+    #[cfg(test)]
+    pub(crate) fn without_tree(&self) -> Compound {
+        Compound { tree: None, ..self.clone() }
     }
 
     /// What tells it from all others.

@@ -16,7 +16,7 @@
 //! | `support.rs`, `bounds.rs` | the two questions, one function per kind of shape |
 //! | `hull/` | convex hulls: quickhull, merged faces, adjacency |
 //! | `search/` | four ways to find a hull's furthest vertex |
-//! | `compound.rs` | several convex pieces as one shape |
+//! | `compound.rs`, `piece_tree.rs` | several convex pieces as one shape, and a tree over them |
 //! | `mesh/`, `height_field.rs` | triangles and their tree; a grid of heights |
 //! | `rounded.rs` | shapes grown by a margin, and support functions of the user's |
 //! | `mass.rs` | volume, centre of mass, inertia |
@@ -29,6 +29,7 @@ mod height_field;
 mod hull;
 mod mass;
 pub(crate) mod mesh;
+mod piece_tree;
 mod pose;
 mod rounded;
 mod search;
@@ -40,6 +41,7 @@ mod volume;
 pub use crate::fault::{LIMIT, MeshError, PoseError, ShapeError};
 pub use compound::{Compound, Piece};
 pub use height_field::HeightField;
+pub(crate) use hull::Outline;
 pub use hull::{Hull, HullEdge};
 pub use mass::MassProperties;
 pub use pose::{Pose, PoseMatrix};

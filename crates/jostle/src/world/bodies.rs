@@ -252,6 +252,10 @@ impl Bodies {
         continuous: bool,
         workers: &Workers,
     ) -> usize {
+        let most = 2 * self.listed.len() > boxes.len();
+        if boxes.is_dense() && (self.all || most) {
+            return self.renew_all(boxes, continuous, workers);
+        }
         let mut moved = std::mem::take(&mut self.moved);
         let mut renewed = std::mem::take(&mut self.renewed);
         moved.clear();
@@ -273,6 +277,30 @@ impl Bodies {
         });
         boxes.set_many(&moved, &renewed).expect("these boxes exist and shapes have valid bounds");
         (self.moved, self.renewed) = (moved, renewed);
+        coarse.into_inner()
+    }
+
+    /// The same where most bodies have moved and every slot holds one: the boxes are written on
+    /// all workers, and no id is looked up.
+    fn renew_all(&mut self, boxes: &mut Boxes, continuous: bool, workers: &Workers) -> usize {
+        let mut renewed = std::mem::take(&mut self.renewed);
+        renewed.resize(boxes.len(), Aabb::default());
+        let coarse = AtomicUsize::new(self.coarse);
+        let old = boxes.aabbs();
+        workers.for_each_chunk(&mut renewed, RUN, |run, chunk| {
+            let mut rounded = 0;
+            for (slot, aabb) in (run * RUN..).zip(chunk) {
+                if self.all || self.active[slot] != Active::No {
+                    *aabb = self.renewed_box(slot, continuous);
+                    rounded += usize::from(aabb.is_coarse());
+                } else {
+                    *aabb = old[slot];
+                }
+            }
+            coarse.fetch_add(rounded, Ordering::Relaxed);
+        });
+        boxes.set_all(&renewed).expect("shapes have valid bounds");
+        self.renewed = renewed;
         coarse.into_inner()
     }
 

@@ -11,6 +11,7 @@ use super::pair_test::is_due;
 use super::pairs::{PairState, Told, tasks_for};
 use super::touch::{Step, Touch};
 use crate::par::Workers;
+use crate::simd::prefetch::prefetch;
 
 /// What a step has left, by kind.
 #[derive(Clone, Debug, Default)]
@@ -91,21 +92,22 @@ impl Lists {
         if changed {
             self.rebuild(states, bodies, workers);
         } else {
-            self.renew(states, bodies);
+            self.renew(states, bodies, workers);
         }
     }
 
-    /// Writes the due touches in their places.
-    fn renew(&mut self, states: &[PairState], bodies: &Bodies) {
-        for state in states {
-            let list = match state.told {
-                Told::Touch => &mut self.touches,
-                Told::Near => &mut self.near,
-                Told::Nothing | Told::Overlap => continue,
-            };
-            if is_due(bodies, state) {
-                write(&mut list[state.place as usize], state);
-            }
+    /// Writes the due touches in their places: those of each part of the states follow each other
+    /// in the lists.
+    fn renew(&mut self, states: &mut [PairState], bodies: &Bodies, workers: &Workers) {
+        let count = tasks_for(states.len(), workers);
+        self.parts.resize_with(count.max(self.parts.len()), Part::default);
+        let length = states.len().div_ceil(count).max(1);
+        if count == 1 {
+            self.whole(states).renew(bodies);
+        } else {
+            self.count(states, length, count, workers);
+            let mut tasks = self.tasks(states, length, count);
+            workers.for_each(&mut tasks, |_, task| task.renew(bodies));
         }
     }
 
@@ -126,9 +128,7 @@ impl Lists {
             self.overlaps.clear();
         }
         if count == 1 {
-            let Lists { touches, near, overlaps, parts, .. } = self;
-            let part = &mut parts[0];
-            Task { states, base: 0, firsts: [0; 3], touches, near, overlaps, part }.write(bodies);
+            self.whole(states).write(bodies);
         } else {
             let mut tasks = self.tasks(states, length, count);
             workers.for_each(&mut tasks, |_, task| task.write(bodies));
@@ -151,6 +151,12 @@ impl Lists {
                 }
             }
         });
+    }
+
+    /// All states and lists as one part.
+    fn whole<'a>(&'a mut self, states: &'a mut [PairState]) -> Task<'a> {
+        let Lists { touches, near, overlaps, parts, .. } = self;
+        Task { states, base: 0, firsts: [0; 3], touches, near, overlaps, part: &mut parts[0] }
     }
 
     /// Cuts states and lists into parts.
@@ -207,10 +213,41 @@ fn write(place: &mut Touch, state: &PairState) {
     }
 }
 
+/// How many states ahead a memory is asked for: they are all over the heap.
+const AHEAD: usize = 12;
+
+/// Asks for the answer that will soon be copied.
+#[inline]
+fn ask_ahead(states: &[PairState], number: usize) {
+    if let Some(later) = states.get(number + AHEAD)
+        && later.now != Told::Nothing
+        && let Some(memory) = &later.memory
+    {
+        prefetch(std::slice::from_ref(&memory.contact));
+    }
+}
+
 impl Task<'_> {
+    /// Copies the due answers into their places.
+    fn renew(&mut self, bodies: &Bodies) {
+        for (number, state) in self.states.iter().enumerate() {
+            ask_ahead(self.states, number);
+            let (list, first) = match state.told {
+                Told::Touch => (&mut self.touches, self.firsts[0]),
+                Told::Near => (&mut self.near, self.firsts[1]),
+                Told::Nothing | Told::Overlap => continue,
+            };
+            if is_due(bodies, state) {
+                write(&mut list[state.place as usize - first], state);
+            }
+        }
+    }
+
     fn write(&mut self, bodies: &Bodies) {
         let mut counts = [0; 3];
-        for (number, state) in self.states.iter_mut().enumerate() {
+        for number in 0..self.states.len() {
+            ask_ahead(self.states, number);
+            let state = &mut self.states[number];
             let now = state.now;
             if now == Told::Nothing && state.told == Told::Nothing {
                 continue;

@@ -11,6 +11,8 @@ use crate::narrow::{
     Query, Status, TOUCH, balls, single, size_of,
 };
 use crate::shape::Shape;
+use crate::simd::prefetch::prefetch;
+use std::slice::from_ref;
 
 /// What is found out about pairs that touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +79,26 @@ impl PairTest<'_> {
     pub(crate) fn shapes(&self, state: &PairState) -> (&Shape, &Shape) {
         let shapes = &self.bodies.shapes;
         (&shapes[state.pair.a().index()], &shapes[state.pair.b().index()])
+    }
+
+    /// Asks for what an answer will read first.
+    #[inline]
+    pub(crate) fn ask_for_memory(&self, state: &PairState) {
+        for slot in [state.pair.a(), state.pair.b()] {
+            prefetch(from_ref(&self.bodies.poses[slot.index()]));
+            prefetch(from_ref(&self.bodies.shapes[slot.index()]));
+        }
+        if let Some(memory) = &state.memory {
+            prefetch(from_ref(&**memory));
+        }
+    }
+
+    /// Asks for what the pair's memory points to, once that is there.
+    #[inline]
+    pub(crate) fn ask_for_more(&self, state: &PairState) {
+        if let Some(warm) = state.memory.as_ref().and_then(|memory| memory.warm.as_ref()) {
+            prefetch(from_ref(&**warm));
+        }
     }
 
     fn placed(&self, state: &PairState) -> [Placed<'_>; 2] {

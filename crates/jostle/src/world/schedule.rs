@@ -86,8 +86,21 @@ pub(super) fn run(
     }
 }
 
+/// How many pairs ahead memory is asked for: bodies and what pairs remember are all over the heap,
+/// and waiting for them would take as long as answering. What a memory points to is asked for later
+/// than the memory.
+const FAR: usize = 12;
+const NEAR: usize = 6;
+
 fn answer_due(test: &PairTest<'_>, states: &mut [PairState], own: &mut WorkerResults) {
-    for state in states {
+    for place in 0..states.len() {
+        if let Some(far) = states.get(place + FAR).filter(|far| test.is_due(far)) {
+            test.ask_for_memory(far);
+        }
+        if let Some(near) = states.get(place + NEAR).filter(|near| test.is_due(near)) {
+            test.ask_for_more(near);
+        }
+        let state = &mut states[place];
         if test.is_due(state) {
             test.answer(state, own);
         }
@@ -201,7 +214,16 @@ fn answer_by_kind(test: &PairTest<'_>, batch: &mut [PairState], own: &mut Worker
         }
     }
     order.sort_unstable();
-    order.iter().for_each(|key| test.answer(&mut batch[(key & 0xffff) as usize], own));
+    let place = |key: &u32| (key & 0xffff) as usize;
+    for (number, key) in order.iter().enumerate() {
+        if let Some(far) = order.get(number + FAR) {
+            test.ask_for_memory(&batch[place(far)]);
+        }
+        if let Some(near) = order.get(number + NEAR) {
+            test.ask_for_more(&batch[place(near)]);
+        }
+        test.answer(&mut batch[place(key)], own);
+    }
     own.order = order;
 }
 

@@ -15,6 +15,12 @@ impl World {
     /// Finds what touches now, what began and what ended since the last step, all sorted by pair.
     /// On an error touches and events are as before: fix the cause and step again.
     pub fn step(&mut self) -> Result<Step<'_>, Error> {
+        // Once for all stages: waking the workers for each costs more than some stages take.
+        self.workers.clone().enter(|| self.run_stages())?;
+        Ok(self.last_step())
+    }
+
+    fn run_stages(&mut self) -> Result<(), Error> {
         let start = Instant::now();
         let boxes = self.detector.boxes_mut();
         self.stats.coarse = self.bodies.renew_boxes(boxes, self.continuous, &self.workers);
@@ -26,7 +32,7 @@ impl World {
         self.put_in_order(changed);
         self.wake_touched();
         self.bodies.end_step(self.continuous);
-        Ok(self.last_step())
+        Ok(())
     }
 
     /// Ends the states of pairs of boxes that are gone and begins those of new ones. Returns true

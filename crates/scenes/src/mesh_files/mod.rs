@@ -23,7 +23,7 @@ mod stl;
 mod text;
 mod write;
 
-pub use write::{ObjGroup, write_obj};
+pub use write::{ObjGroup, ObjWriter, write_obj};
 
 use crate::io::{FileError, FileFault};
 use glam::DVec3;

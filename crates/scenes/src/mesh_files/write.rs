@@ -17,17 +17,31 @@ pub struct ObjGroup<'a> {
     pub triangles: &'a [[u32; 3]],
 }
 
-/// Writes groups of triangles to an `.obj` file. Numbers are written so that they are read back
-/// exactly. The file appears whole or not at all.
-pub fn write_obj(path: impl AsRef<Path>, groups: &[ObjGroup<'_>]) -> Result<(), FileError> {
-    let path = path.as_ref();
-    let standard = path == Path::new("-");
-    if !standard && MeshFormat::of(path).ok() != Some(MeshFormat::Obj) {
-        return Err(FileError::new(path, FileFault::ObjEnding));
+/// An `.obj` file being written, group by group. It appears whole or not at all.
+#[derive(Debug)]
+pub struct ObjWriter {
+    file: OutputFile,
+    text: String,
+    /// The number of the next vertex; the first is 1.
+    next: u64,
+}
+
+impl ObjWriter {
+    /// Begins a file; `-` is standard output. A name that cannot be written is told at once, before
+    /// any work is done for it.
+    pub fn create(path: impl AsRef<Path>) -> Result<ObjWriter, FileError> {
+        let path = path.as_ref();
+        let device = path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir());
+        let named = path == Path::new("-") || device;
+        if !named && MeshFormat::of(path).ok() != Some(MeshFormat::Obj) {
+            return Err(FileError::new(path, FileFault::ObjEnding));
+        }
+        Ok(ObjWriter { file: OutputFile::create(path)?, text: String::new(), next: 1 })
     }
-    let mut file = OutputFile::create(path)?;
-    let (mut text, mut before) = (String::new(), 1u64);
-    for group in groups {
+
+    /// Writes a group. Numbers are written so that they are read back exactly.
+    pub fn write(&mut self, group: &ObjGroup<'_>) -> Result<(), FileError> {
+        let text = &mut self.text;
         text.clear();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "o {}", group.name);
@@ -35,11 +49,22 @@ pub fn write_obj(path: impl AsRef<Path>, groups: &[ObjGroup<'_>]) -> Result<(), 
             let _ = writeln!(text, "v {:?} {:?} {:?}", at.x, at.y, at.z);
         }
         for corners in group.triangles {
-            let [a, b, c] = corners.map(|k| u64::from(k) + before);
+            let [a, b, c] = corners.map(|k| u64::from(k) + self.next);
             let _ = writeln!(text, "f {a} {b} {c}");
         }
-        before += group.vertices.len() as u64;
-        file.put(text.as_bytes())?;
+        self.next += group.vertices.len() as u64;
+        self.file.put(text.as_bytes())
     }
-    file.finish()
+
+    /// Gives the file its name.
+    pub fn finish(self) -> Result<(), FileError> {
+        self.file.finish()
+    }
+}
+
+/// Writes groups of triangles to an `.obj` file, which appears whole or not at all.
+pub fn write_obj(path: impl AsRef<Path>, groups: &[ObjGroup<'_>]) -> Result<(), FileError> {
+    let mut writer = ObjWriter::create(path)?;
+    groups.iter().try_for_each(|group| writer.write(group))?;
+    writer.finish()
 }

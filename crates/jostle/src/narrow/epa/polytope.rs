@@ -151,6 +151,16 @@ impl Polytope {
         self.outcome(difference, &bounds, limits)
     }
 
+    /// The nearest face of a run; nothing where the difference is flat.
+    pub(crate) fn face_of(&self, outcome: &Outcome) -> Simplex {
+        let mut face = Simplex::default();
+        if let Some(links) = self.links.get(outcome.nearest) {
+            let corners = links.corners.into_iter();
+            corners.for_each(|corner| face.push(self.corners[usize::from(corner)]));
+        }
+        face
+    }
+
     pub(super) fn clear(&mut self) {
         self.corners.clear();
         self.links.clear();

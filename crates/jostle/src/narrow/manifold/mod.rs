@@ -23,12 +23,13 @@ use super::cache::PairCache;
 use super::clip::{Clip, Clipped, Facets};
 use super::feature::Feature;
 use super::pair::{Core, relative};
+use super::pieces;
 use super::placed::Placed;
 use super::query::Query;
 use super::solve::{size_of, spheres_apart};
 use super::surface;
 use super::witness::crossing;
-use crate::shape::{Pose, PoseMatrix, Shape};
+use crate::shape::{Compound, Pose, PoseMatrix, Shape};
 use glam::DVec3;
 
 /// Sine of the angle by which features may lean and still count as facing each other: 3 degrees.
@@ -113,16 +114,23 @@ impl Query {
             return Some(contact);
         }
         let (wholes, pieces) = ([*a, *b], [0; 2]);
+        let piece = self.scratch.as_ref().map_or(0, |scratch| scratch.piece);
+        let answered = match (a.shape, b.shape) {
+            (Shape::Compound(_), Shape::Compound(_)) => None,
+            (Shape::Compound(_), _) => Some([piece, 0]),
+            _ => Some([0, piece]),
+        };
+        let contact = &contact;
         let mut all =
-            Gathering { contact: &contact, wholes, pieces, reach, which, query: self, out };
+            Gathering { contact, answered, wholes, pieces, reach, which, query: self, out };
         all.visit(a, b, 0);
         if out.len() == first {
-            out.push(single(&contact, 0, pieces));
+            out.push(single(contact, 0, pieces));
         }
         if which == Points::OfPair {
             reduce(contact.normal, out, first);
         }
-        Some(contact)
+        Some(*contact)
     }
 }
 
@@ -157,6 +165,8 @@ pub(crate) fn single(contact: &Contact, id: u64, pieces: [u32; 2]) -> ManifoldPo
 /// Collects candidate points from all pieces of a pair.
 struct Gathering<'a> {
     contact: &'a Contact,
+    /// The pieces that the contact is of, if they are known: they need not be asked again.
+    answered: Option<[u32; 2]>,
     wholes: [Placed<'a>; 2],
     /// Where the pair that is visited stands in the compounds.
     pieces: [u32; 2],
@@ -170,30 +180,52 @@ impl Gathering<'_> {
     /// Collects from the pair, or from all pairs of its pieces that touch.
     fn visit(&mut self, a: &Placed<'_>, b: &Placed<'_>, salt: u64) {
         if let Shape::Compound(compound) = a.shape {
-            for (index, piece) in (1u64..).zip(compound.pieces()) {
-                self.pieces[0] = index as u32 - 1;
-                let piece = Placed::new(&piece.shape, a.pose.compose(&piece.pose));
-                self.visit(&piece, b, mixed(salt, index));
-            }
+            self.each_near(compound, a, b, |all, number, piece| {
+                all.pieces[0] = number;
+                all.visit(piece, b, mixed(salt, u64::from(number) + 1));
+            });
         } else if let Shape::Compound(compound) = b.shape {
-            for (index, piece) in (1u64..).zip(compound.pieces()) {
-                self.pieces[1] = index as u32 - 1;
-                let piece = Placed::new(&piece.shape, b.pose.compose(&piece.pose));
-                self.visit(a, &piece, mixed(salt, index << 32));
-            }
+            self.each_near(compound, b, a, |all, number, piece| {
+                all.pieces[1] = number;
+                all.visit(a, piece, mixed(salt, (u64::from(number) + 1) << 32));
+            });
         } else {
             self.visit_convex(a, b, salt);
         }
+    }
+
+    /// Calls `visit` with the pieces of a compound that are near another shape, by their numbers.
+    fn each_near(
+        &mut self,
+        parts: &Compound,
+        compound: &Placed<'_>,
+        other: &Placed<'_>,
+        mut visit: impl FnMut(&mut Self, u32, &Placed<'_>),
+    ) {
+        // A stack of lists: the pieces of both shapes are gathered one within the other.
+        let options = *self.query.options();
+        let first = self.query.numbers.len();
+        pieces::near(parts, compound, other, &options, self.reach, &mut self.query.numbers);
+        for place in first..self.query.numbers.len() {
+            let number = self.query.numbers[place];
+            let piece = &parts.pieces()[number as usize];
+            let placed = Placed::new(&piece.shape, compound.pose.compose(&piece.pose));
+            visit(self, number, &placed);
+        }
+        self.query.numbers.truncate(first);
     }
 
     fn visit_convex(&mut self, a: &Placed<'_>, b: &Placed<'_>, salt: u64) {
         let mut contact = *self.contact;
         let options = *self.query.options();
         if salt != 0 {
-            if spheres_apart(a, b, &options, self.reach) {
-                return;
-            }
-            let found = self.query.contact_within(a, b, self.reach, &mut PairCache::none());
+            let found = if self.answered == Some(self.pieces) {
+                Some(contact)
+            } else if spheres_apart(a, b, &options, self.reach) {
+                None
+            } else {
+                self.query.contact_within(a, b, self.reach, &mut PairCache::none())
+            };
             let Some(found) = found else { return };
             if self.on_seam(0, a, &found) || self.on_seam(1, b, &found) {
                 return;
@@ -224,7 +256,7 @@ impl Gathering<'_> {
     /// Returns true if the contact's point on a piece of a compound is not on its surface: just
     /// outside the piece there is another one.
     fn on_seam(&mut self, side: usize, piece: &Placed<'_>, contact: &Contact) -> bool {
-        let Placed { shape: Shape::Compound(whole), pose } = self.wholes[side] else {
+        let Placed { shape: Shape::Compound(whole), .. } = self.wholes[side] else {
             return false;
         };
         let out = contact.normal * (SEAM * piece.shape.bounding_radius());
@@ -232,14 +264,16 @@ impl Gathering<'_> {
         let Ok(place) = Pose::from_translation(point) else { return false };
         let dot = Placed::new(&Shape::Sphere { radius: 0.0 }, place);
         let options = *self.query.options();
-        whole.pieces().iter().any(|other| {
-            if std::ptr::eq(&other.shape, piece.shape) {
-                return false;
-            }
-            let other = Placed::new(&other.shape, pose.compose(&other.pose));
-            !spheres_apart(&other, &dot, &options, 0.0)
-                && self.query.intersects(&other, &dot, &mut PairCache::none()).hit
-        })
+        let mut seam = false;
+        let placed = self.wholes[side];
+        self.each_near(whole, &placed, &dot, |all, number, other| {
+            let same = std::ptr::eq(&whole.pieces()[number as usize].shape, piece.shape);
+            seam = seam
+                || !same
+                    && !spheres_apart(other, &dot, &options, 0.0)
+                    && all.query.intersects(other, &dot, &mut PairCache::none()).hit;
+        });
+        seam
     }
 }
 

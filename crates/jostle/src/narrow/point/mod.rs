@@ -24,6 +24,7 @@ pub(super) use polyhedra::faces_around;
 
 use super::answer::Options;
 use super::cache::PairCache;
+use super::pieces;
 use super::placed::Placed;
 use super::query::Query;
 use crate::shape::{Pose, Shape};
@@ -177,7 +178,7 @@ impl Query {
         let Options { margin, .. } = *self.options();
         let local = target.pose.inverse_apply(point);
         let (piece, found) = match target.shape {
-            Shape::Compound(compound) => nearest_piece(compound.pieces(), local),
+            Shape::Compound(compound) => nearest_piece(compound, local),
             Shape::Mesh(mesh) => surface::mesh(mesh, local),
             Shape::HeightField(field) => surface::field(field, local),
             shape => (0, nearest(shape, local)),
@@ -195,24 +196,31 @@ impl Query {
 
 /// The piece of the least signed distance, the first among equals. Those whose bounding spheres are
 /// further away than the best one are skipped.
-fn nearest_piece(pieces: &[crate::shape::Piece], point: DVec3) -> (usize, Nearest) {
+fn nearest_piece(compound: &crate::shape::Compound, point: DVec3) -> (usize, Nearest) {
     let mut best: Option<(usize, Nearest)> = None;
-    for (index, piece) in pieces.iter().enumerate() {
+    let mut visit = |index: usize| {
+        let piece = &compound.pieces()[index];
         let matrix = piece.matrix();
         let local = matrix.inverse_apply(point);
         if let Some((_, found)) = &best {
             let least = local.distance(piece.shape.center()) - piece.shape.bounding_radius();
             if least > found.signed.max(0.0) {
-                continue;
+                return found.signed.max(0.0);
             }
         }
         let mut found = nearest(&piece.shape, local);
-        if best.is_none_or(|(_, other)| found.signed < other.signed) {
+        let before = |number: usize, other: &Nearest| {
+            found.signed < other.signed || found.signed == other.signed && index < number
+        };
+        if best.as_ref().is_none_or(|(number, other)| before(*number, other)) {
             found.point = matrix.apply(found.point);
             found.normal = matrix.apply_vector(found.normal);
             best = Some((index, found));
         }
-    }
+        best.as_ref().map_or(f64::INFINITY, |(_, found)| found.signed.max(0.0))
+    };
+    let bound = pieces::from_point(compound, point);
+    compound.near(&bound, f64::INFINITY, &mut |number| visit(number as usize));
     // A compound has at least one piece.
     best.unwrap_or_else(|| (0, round::sphere(0.0, point)))
 }

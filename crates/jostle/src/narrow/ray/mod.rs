@@ -26,6 +26,7 @@ mod newton;
 mod planes;
 mod surface;
 
+use super::pieces;
 use super::placed::Placed;
 use super::point::{SurfacePart, unit_or};
 use super::query::Query;
@@ -331,29 +332,50 @@ impl Straight {
     /// The first piece on the way, the lowest number among equals.
     fn compound(&self, compound: &Compound) -> Option<Found> {
         let mut best: Option<Found> = None;
+        let mut inside: Option<usize> = None;
         let mut ray = *self;
-        for (index, piece) in compound.pieces().iter().enumerate() {
+        let mut visit = |index: usize| {
+            let piece = &compound.pieces()[index];
             let local = Straight { solid: true, ..ray.in_piece(piece) };
-            let Some(found) = local.convex(&piece.shape) else { continue };
+            let Some(found) = local.convex(&piece.shape) else { return ray.reach };
             if found.inside {
-                let at_once = || Some(self.start_inside(index));
-                return if self.solid { at_once() } else { self.way_out(compound) };
+                inside = Some(inside.map_or(index, |other| other.min(index)));
+                return ray.reach;
             }
-            if best.as_ref().is_none_or(|best| found.crossing.at < best.crossing.at) {
+            let at = found.crossing.at;
+            let before = |best: &Found| {
+                at < best.crossing.at || at == best.crossing.at && index < best.piece
+            };
+            if best.as_ref().is_none_or(before) {
                 let normal = piece.matrix().apply_vector(found.crossing.normal);
-                ray.reach = found.crossing.at;
+                ray.reach = at;
                 let crossing = Crossing { normal, ..found.crossing };
                 best = Some(Found { crossing, inside: false, piece: index });
             }
+            ray.reach
+        };
+        let bound = pieces::along_ray(compound, self.origin, self.direction, self.margin);
+        compound.near(&bound, self.reach, &mut |number| visit(number as usize));
+        match inside {
+            Some(index) if self.solid => Some(self.start_inside(index)),
+            Some(_) => self.way_out(compound),
+            None => best,
         }
-        best
     }
 
     /// Where a ray that starts inside leaves all pieces: from one into the next as long as one
     /// holds it.
     fn way_out(&self, compound: &Compound) -> Option<Found> {
-        let mut spans = Vec::with_capacity(compound.pieces().len());
-        for (index, piece) in compound.pieces().iter().enumerate() {
+        let mut spans = Vec::new();
+        let mut numbers = Vec::new();
+        let bound = pieces::along_ray(compound, self.origin, self.direction, self.margin);
+        compound.near(&bound, f64::MAX, &mut |number| {
+            numbers.push(number as usize);
+            f64::MAX
+        });
+        numbers.sort_unstable();
+        for index in numbers {
+            let piece = &compound.pieces()[index];
             let local = self.in_piece(piece);
             let endless = Straight { reach: f64::INFINITY, ..local };
             let Some(task) = endless.task(&piece.shape) else { continue };

@@ -25,11 +25,12 @@
 
 mod surfaces;
 
-use super::answer::{Contact, Status};
+use super::answer::{Contact, Options, Status};
 use super::cache::PairCache;
+use super::pieces;
 use super::placed::Placed;
 use super::query::Query;
-use super::solve::size_of;
+use super::solve::{size_of, spheres_apart};
 use super::surface;
 use crate::shape::{Pose, PoseError, Shape, check_velocity};
 use glam::{DQuat, DVec3};
@@ -212,20 +213,40 @@ struct Part<'a> {
     offset: DVec3,
 }
 
-/// The parts of a moving shape at some time.
-fn parts<'a>(whole: &Placed<'a>) -> impl Iterator<Item = Part<'a>> + use<'a> {
+/// The parts of a moving shape at some time that can be within `reach` of another one.
+fn parts<'a>(
+    whole: &Placed<'a>,
+    other: &Placed<'_>,
+    options: &Options,
+    reach: f64,
+) -> impl Iterator<Item = Part<'a>> + use<'a> {
     let (shape, pose) = (whole.shape, whole.pose);
-    let pieces = match shape {
-        Shape::Compound(compound) => compound.pieces(),
-        _ => &[],
-    };
+    let (mut numbers, mut pieces) = (Vec::new(), &[][..]);
+    if let Shape::Compound(compound) = shape {
+        pieces = compound.pieces();
+        pieces::near(compound, whole, other, options, reach, &mut numbers);
+    }
     let convex = pieces.is_empty();
     let single = convex.then(|| Part { placed: Placed::new(shape, pose), offset: shape.center() });
-    let pieces = pieces.iter().map(move |piece| Part {
-        placed: Placed::new(&piece.shape, pose.compose(&piece.pose)),
-        offset: piece.pose.apply(piece.shape.center()),
+    let pieces = numbers.into_iter().map(move |number| {
+        let piece = &pieces[number as usize];
+        Part {
+            placed: Placed::new(&piece.shape, pose.compose(&piece.pose)),
+            offset: piece.pose.apply(piece.shape.center()),
+        }
     });
     single.into_iter().chain(pieces)
+}
+
+/// No two points of moving shapes close in on each other faster than this.
+fn fastest(a: &Moving<'_>, b: &Moving<'_>) -> f64 {
+    let spin = |moving: &Moving<'_>| {
+        let shape = moving.start.shape;
+        let arm = shape.center().length() + shape.bounding_radius();
+        // A half-space does not turn, and its radius is infinite.
+        if shape.is_bounded() { moving.motion.angular.length() * arm } else { 0.0 }
+    };
+    (a.motion.linear - b.motion.linear).length() + spin(a) + spin(b)
 }
 
 /// How a gap along a normal closes.
@@ -343,8 +364,16 @@ impl Query {
         let whole =
             !matches!(at_a.shape, Shape::Compound(_)) && !matches!(at_b.shape, Shape::Compound(_));
         let (mut least, mut none) = (f64::INFINITY, PairCache::none());
-        for first in parts(&at_a) {
-            for second in parts(&at_b) {
+        // What is further away than all that can be closed has all the time there is.
+        let options = *self.options();
+        let speed = fastest(a, b) * (1.0 + 1e-9);
+        let within = |time: f64| gap.max(speed * time);
+        for first in parts(&at_a, &at_b, &options, within(left)) {
+            for second in parts(&at_b, &first.placed, &options, within(left.min(least))) {
+                let reach = within(left.min(least));
+                if !whole && spheres_apart(&first.placed, &second.placed, &options, reach) {
+                    continue;
+                }
                 let cache = if whole { &mut *cache } else { &mut none };
                 let near = self.closest_points(&first.placed, &second.placed, cache);
                 if near.distance <= gap && near.status != Status::Separated {

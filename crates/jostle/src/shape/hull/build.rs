@@ -131,7 +131,7 @@ pub(super) fn scale(points: &[DVec3]) -> Vec<DVec3> {
 }
 
 /// One round: the shell, and which of its vertices turned out to lie inside a face or edge.
-fn attempt(points: &[DVec3], merge: bool) -> (Shell, Vec<bool>) {
+pub(super) fn attempt(points: &[DVec3], merge: bool) -> (Shell, Vec<bool>) {
     match simplex(points) {
         Simplex::Point(a) => (flat_shell(0, vec![a]), vec![false]),
         Simplex::Segment(a, b) => (flat_shell(1, vec![a.min(b), a.max(b)]), vec![false; 2]),

@@ -13,12 +13,14 @@ mod build;
 mod faces;
 mod flat;
 mod icosphere;
+mod outline;
 mod quickhull;
 #[cfg(test)]
 pub(super) mod tests;
 
 pub(super) use build::shell;
 pub(super) use icosphere::icosphere_points;
+pub(crate) use outline::Outline;
 
 use super::error::ShapeError;
 use super::search::{Searcher, SupportSearch};

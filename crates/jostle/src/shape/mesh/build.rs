@@ -11,12 +11,14 @@
 //! array of their own, and all are put together in a fixed order: the tree does not depend on the
 //! number of threads. Ties are broken by the number of the triangle.
 
+use std::iter;
 use std::ops::Range;
 
-use super::tree::{Bounds, Frame, MeshTree, triangle_box};
+use super::tree::{Fit, Frame, LEAVES_PER_TASK, Link, MeshTree, triangle_box};
 use crate::aabb::Aabb;
 use crate::par::Workers;
 use crate::simd;
+use crate::simd::leaf8::Leaf8;
 use crate::simd::node8::{Node8, WIDTH};
 use glam::DVec3;
 
@@ -45,12 +47,22 @@ impl Item {
     }
 }
 
-/// A part of the tree: its first node is the root, links of nodes count from the second.
-#[derive(Default)]
+/// A part of the tree. The first of its nodes is above all others, if there are any.
 struct Part {
-    root: Option<(Node8, u32)>,
+    link: Link,
     nodes: Vec<Node8>,
-    links: Vec<u32>,
+    links: Vec<[Link; WIDTH]>,
+}
+
+impl Part {
+    const EMPTY: Part = Part { link: Link::ROOT, nodes: Vec::new(), links: Vec::new() };
+
+    /// Appends an empty node and says where.
+    fn add_node(&mut self) -> usize {
+        self.nodes.push(Node8::EMPTY);
+        self.links.push([Link::ROOT; WIDTH]);
+        self.nodes.len() - 1
+    }
 }
 
 /// The tree over triangles in a frame. There is at least one triangle.
@@ -69,17 +81,37 @@ pub(super) fn build(
             *item = Item { aabb: triangle_box(&frame, &corners), triangle: triangle as u32 };
         }
     });
-    let part = large(&mut items, 0, workers);
-    let (root, link) = part.root.expect("a part has a root");
-    let mut nodes = Vec::with_capacity(part.nodes.len() + 1);
-    let mut links = Vec::with_capacity(part.nodes.len() + 1);
-    nodes.push(root);
-    nodes.extend(part.nodes);
-    // Links of a part count from behind its root.
-    links.push(MeshTree::moved(link, 1));
-    links.extend(part.links.iter().map(|&link| MeshTree::moved(link, 1)));
-    let order = items.iter().map(|item| item.triangle).collect();
-    MeshTree::new(frame, nodes, links, order)
+    let mut part = large(&mut items, 0, workers);
+    if part.nodes.is_empty() {
+        // A single leaf gets a node above it.
+        let whole = spread(&mut items, 0..triangles.len(), workers);
+        part.add_node();
+        part.nodes[0].set(0, &whole.bounds);
+        part.links[0][0] = part.link;
+    }
+    part.nodes.shrink_to_fit();
+    part.links.shrink_to_fit();
+    let leaves = leaves_of(&frame, &items, vertices, triangles, workers);
+    MeshTree::new(frame, part.nodes, part.links, leaves)
+}
+
+/// Eight items to a leaf.
+fn leaves_of(
+    frame: &Frame,
+    items: &[Item],
+    vertices: &[DVec3],
+    triangles: &[[u32; 3]],
+    workers: &Workers,
+) -> Vec<Leaf8> {
+    let mut leaves = vec![Leaf8::new(iter::empty()); items.len().div_ceil(WIDTH)];
+    workers.for_each_chunk(&mut leaves, LEAVES_PER_TASK, |task, leaves| {
+        let own = &items[task * LEAVES_PER_TASK * WIDTH..];
+        for (leaf, items) in leaves.iter_mut().zip(own.chunks(WIDTH)) {
+            *leaf = Leaf8::new(items.iter().map(|item| item.triangle));
+        }
+        simd::run(Fit { frame, leaves, vertices, triangles });
+    });
+    leaves
 }
 
 /// Builds a part whose children may be built by other threads. `first` is the place of the items
@@ -91,68 +123,55 @@ fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
     let ranges = split_in_eight(items, workers);
     let mut tasks: Vec<(Part, &mut [Item], usize)> = Vec::with_capacity(WIDTH);
     let mut rest = items;
-    for range in &ranges {
-        let (own, later) = rest.split_at_mut(range.len());
-        tasks.push((Part::default(), own, first + range.start));
+    for part in &ranges {
+        let (own, later) = rest.split_at_mut(part.range.len());
+        tasks.push((Part::EMPTY, own, first + part.range.start));
         rest = later;
     }
     workers.for_each(&mut tasks, |_, (part, items, first)| {
         *part = large(items, *first, workers);
     });
-    let mut whole = Part::default();
-    let mut root = Node8::EMPTY;
+    let mut whole = Part::EMPTY;
     let total: usize = tasks.iter().map(|(part, ..)| part.nodes.len()).sum();
-    whole.nodes.reserve(total + tasks.len());
-    whole.links.reserve(total + tasks.len());
-    let mut begin = tasks.len();
+    whole.nodes.reserve_exact(total + 1);
+    whole.links.reserve_exact(total + 1);
+    whole.add_node();
     for (lane, (part, ..)) in tasks.iter().enumerate() {
-        let (node, link) = part.root.expect("a part has a root");
-        root.set(lane, &simd::run(Bounds(&node)));
-        whole.nodes.push(node);
-        whole.links.push(MeshTree::moved(link, begin));
-        begin += part.nodes.len();
-    }
-    let mut begin = tasks.len();
-    for (part, ..) in &tasks {
+        let begin = whole.nodes.len();
+        whole.nodes[0].set(lane, &ranges[lane].bounds);
+        whole.links[0][lane] = part.link.moved(begin);
         whole.nodes.extend_from_slice(&part.nodes);
-        whole.links.extend(part.links.iter().map(|&link| MeshTree::moved(link, begin)));
-        begin += part.nodes.len();
+        let moved = part.links.iter().map(|links| links.map(|link| link.moved(begin)));
+        whole.links.extend(moved);
     }
-    whole.root = Some((root, MeshTree::to_nodes(0)));
     whole
 }
 
 /// Builds a part on this thread.
 fn small(items: &mut [Item], first: usize) -> Part {
-    let mut part = Part::default();
-    part.nodes.reserve(items.len() / 6 + 2);
-    part.links.reserve(items.len() / 6 + 2);
-    let root = node_of(items, first, &mut part);
-    part.root = Some(root);
+    let mut part = Part::EMPTY;
+    part.nodes.reserve(items.len() / 50 + 2);
+    part.links.reserve(items.len() / 50 + 2);
+    part.link = link_of(items, first, &mut part);
     part
 }
 
-/// The node over items; its descendants are appended to the part.
-fn node_of(items: &mut [Item], first: usize, part: &mut Part) -> (Node8, u32) {
-    let mut node = Node8::EMPTY;
+/// The link to a leaf of items or a node over them, which is appended to the part with all that
+/// is below it.
+fn link_of(items: &mut [Item], first: usize, part: &mut Part) -> Link {
     if items.len() <= WIDTH {
-        for (lane, item) in items.iter().enumerate() {
-            node.set(lane, &item.aabb);
-        }
-        return (node, MeshTree::to_triangles(first));
+        return Link::to_leaf(first / WIDTH);
     }
-    let ranges = split_in_eight(items, &Workers::one());
-    let begin = part.nodes.len();
-    part.nodes.resize(begin + ranges.len(), Node8::EMPTY);
-    part.links.resize(begin + ranges.len(), 0);
-    for (lane, range) in ranges.into_iter().enumerate() {
+    let place = part.add_node();
+    for (lane, Spread { range, bounds, .. }) in
+        split_in_eight(items, &Workers::one()).into_iter().enumerate()
+    {
         let start = first + range.start;
-        let (child, link) = node_of(&mut items[range], start, part);
-        node.set(lane, &simd::run(Bounds(&child)));
-        part.nodes[begin + lane] = child;
-        part.links[begin + lane] = link;
+        let link = link_of(&mut items[range], start, part);
+        part.nodes[place].set(lane, &bounds);
+        part.links[place][lane] = link;
     }
-    (node, MeshTree::to_nodes(begin))
+    Link::to_node(place)
 }
 
 /// What a split needs to know of a range.
@@ -164,7 +183,7 @@ struct Spread {
 }
 
 /// Reorders items into up to eight ranges, more than eight items into at least two.
-fn split_in_eight(items: &mut [Item], workers: &Workers) -> Vec<Range<usize>> {
+fn split_in_eight(items: &mut [Item], workers: &Workers) -> Vec<Spread> {
     let mut parts = Vec::with_capacity(WIDTH);
     parts.push(spread(items, 0..items.len(), workers));
     while parts.len() < WIDTH {
@@ -180,7 +199,7 @@ fn split_in_eight(items: &mut [Item], workers: &Workers) -> Vec<Range<usize>> {
         parts[widest] = spread(items, start..middle, workers);
         parts.insert(widest + 1, spread(items, middle..end, workers));
     }
-    parts.into_iter().map(|part| part.range).collect()
+    parts
 }
 
 #[inline]

@@ -2,16 +2,18 @@
 
 use glam::DVec3;
 
-use super::{Link, Mesh};
+use super::{Child, Link, Mesh};
 use crate::aabb::Aabb;
+use crate::ds::spill::Spill;
+use crate::simd::leaf_gaps::LeafGaps;
 use crate::simd::node_maps::NodeMaps;
 use crate::simd::node8::WIDTH;
 use crate::simd::{self, Kernel, Simd};
 
 impl Mesh {
-    /// Calls `visit` with triangles whose boxes are no further than a limit from the box between
-    /// two corners: all of them, and some that are a little further away. It returns the limit from
-    /// then on; one below zero ends the search. Nearer boxes come first, but for those in one leaf.
+    /// Calls `visit` with triangles no further than a limit from the box between two corners: all
+    /// of them, and some that are a little further away. It returns the limit from then on; one
+    /// below zero ends the search. Nearer leaves come first, and nearer triangles of a leaf.
     #[inline]
     pub(crate) fn near(
         &self,
@@ -27,30 +29,32 @@ impl Mesh {
     pub(crate) fn support(&self, direction: DVec3) -> DVec3 {
         let tree = self.tree();
         let (mut best, mut reach) = (self.vertices[self.triangles[0][0] as usize], f64::MIN);
-        let mut open = vec![(f64::INFINITY, 0)];
+        let mut open = vec![(f64::INFINITY, Link::ROOT)];
         while let Some((bound, at)) = open.pop() {
             if bound <= reach {
                 continue;
             }
-            let begin = open.len();
-            for lane in 0..WIDTH {
-                let aabb = tree.nodes[at as usize].get(lane);
-                if aabb.min[0].is_nan() {
-                    break;
-                }
-                match tree.link(at) {
-                    Link::Nodes(first) => {
-                        open.push((self.reach_of(&aabb, direction), first + lane as u32));
-                    }
-                    Link::Triangles(first) => {
-                        for corner in self.corners(tree.triangle(first + lane as u32)) {
+            let place = match at.child() {
+                Child::Node(place) => place as usize,
+                Child::Leaf(place) => {
+                    for &triangle in tree.leaves[place as usize].triangles() {
+                        for corner in self.corners(triangle) {
                             let far = corner.dot(direction);
                             if far > reach {
                                 (best, reach) = (corner, far);
                             }
                         }
                     }
+                    continue;
                 }
+            };
+            let begin = open.len();
+            for lane in 0..WIDTH {
+                let aabb = tree.nodes[place].get(lane);
+                if aabb.min[0].is_nan() {
+                    break;
+                }
+                open.push((self.reach_of(&aabb, direction), tree.links[place][lane]));
             }
             open[begin..].sort_by(|one, other| one.0.total_cmp(&other.0));
         }
@@ -102,43 +106,81 @@ impl<F: FnMut(u32, &[DVec3; 3]) -> f64> Kernel for Near<'_, F> {
             max: (high + slack).as_vec3().to_array(),
         };
         let mut limit = square_of(self.limit, tree.frame.scale);
-        let mut open: Vec<(f32, u32)> = Vec::with_capacity(64);
-        open.push((0.0, 0));
-        while let Some((gap, node)) = open.pop() {
+        let is_point = self.low == self.high;
+        let point = low.as_vec3().to_array();
+        let mut open: Spill<_, 64> = Spill::with((0.0, Link::ROOT));
+        while let Some((gap, at)) = open.pop() {
             if gap > limit {
                 continue;
             }
-            let gaps = simd.gaps(&tree.nodes[node as usize], &seen);
-            match tree.link(node) {
-                Link::Nodes(first) => {
-                    let begin = open.len();
-                    for lane in 0..WIDTH {
-                        // False for empty lanes.
-                        if gaps[lane] <= limit {
-                            let item = (gaps[lane], first + lane as u32);
-                            let mut place = open.len();
-                            open.push(item);
-                            while place > begin && open[place - 1].0 < item.0 {
-                                open[place] = open[place - 1];
-                                place -= 1;
-                            }
-                            open[place] = item;
-                        }
-                    }
+            match at.child() {
+                Child::Node(place) => {
+                    let gaps = simd.gaps(&tree.nodes[place as usize], &seen);
+                    let near = simd.within_limit(&gaps, limit);
+                    nearest_last(&gaps, near, &tree.links[place as usize], &mut open);
                 }
-                Link::Triangles(first) => {
-                    for lane in 0..WIDTH {
-                        if gaps[lane] <= limit {
-                            let triangle = tree.triangle(first + lane as u32);
-                            let next = (self.visit)(triangle, &self.mesh.corners(triangle));
-                            if next < 0.0 {
-                                return;
-                            }
-                            limit = square_of(next, tree.frame.scale);
+                Child::Leaf(place) => {
+                    let leaf = &tree.leaves[place as usize];
+                    let gaps = if is_point {
+                        simd.gaps_to_point(leaf, point, slack as f32 * (1.0 + f32::EPSILON))
+                    } else {
+                        simd.gaps_to_box(leaf, &seen)
+                    };
+                    let mut left = simd.within_limit(&gaps, limit);
+                    while left != 0 {
+                        let lane = least(&gaps, left);
+                        if gaps[lane] > limit {
+                            break;
                         }
+                        left &= !(1 << lane);
+                        let triangle = leaf.triangle(lane);
+                        let next = (self.visit)(triangle, &self.mesh.corners(triangle));
+                        if next < 0.0 {
+                            return;
+                        }
+                        limit = square_of(next, tree.frame.scale);
                     }
                 }
             }
         }
     }
+}
+
+/// Pushes the links of the lanes that a mask names, the nearest last.
+#[inline(always)]
+fn nearest_last<const N: usize>(
+    gaps: &[f32; WIDTH],
+    mut near: u32,
+    links: &[Link; WIDTH],
+    open: &mut Spill<(f32, Link), N>,
+) {
+    let mut found = [(0.0, Link::ROOT); WIDTH];
+    let mut count = 0;
+    while near != 0 {
+        let lane = near.trailing_zeros() as usize % WIDTH;
+        near &= near - 1;
+        let mut place = count;
+        while place > 0 && found[place - 1].0 < gaps[lane] {
+            found[place] = found[place - 1];
+            place -= 1;
+        }
+        found[place] = (gaps[lane], links[lane]);
+        count += 1;
+    }
+    for item in &found[..count] {
+        open.push(*item);
+    }
+}
+
+/// The lane of the least gap among those that a mask names; the first among equals.
+#[inline(always)]
+fn least(gaps: &[f32; WIDTH], mut left: u32) -> usize {
+    let mut best = left.trailing_zeros() as usize % WIDTH;
+    left &= left - 1;
+    while left != 0 {
+        let lane = left.trailing_zeros() as usize % WIDTH;
+        left &= left - 1;
+        best = if gaps[lane] < gaps[best] { lane } else { best };
+    }
+    best
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::aabb::Aabb;
 use crate::simd::node8::WIDTH;
 
 /// A bumpy grid of `n` by `n` squares.
@@ -14,7 +15,7 @@ fn grid(n: u32) -> (Vec<DVec3>, Vec<[u32; 3]>) {
     (vertices, triangles)
 }
 
-/// Every triangle is in one lane, every lane holds what is below it.
+/// Every triangle is in one leaf, every lane holds what is below it.
 fn validate(mesh: &Mesh) {
     let tree = mesh.tree();
     let mut seen = vec![false; mesh.triangles().len()];
@@ -24,23 +25,21 @@ fn validate(mesh: &Mesh) {
             if aabb.min[0].is_nan() {
                 continue;
             }
-            match tree.link(node as u32) {
-                Link::Nodes(first) => {
-                    assert!(first as usize > node, "children come after their parent");
-                    let child = &tree.nodes[first as usize + lane];
+            match tree.links[node][lane].child() {
+                Child::Node(place) => {
+                    assert!(place as usize > node, "children come after their parent");
+                    let child = &tree.nodes[place as usize];
                     for below in 0..WIDTH {
                         let inner = child.get(below);
                         assert!(inner.min[0].is_nan() || aabb.contains(&inner));
                     }
                 }
-                Link::Triangles(first) => {
-                    let triangle = tree.triangle(first + lane as u32);
-                    assert!(!std::mem::replace(&mut seen[triangle as usize], true));
-                    for corner in mesh.corners(triangle) {
-                        let at = tree.frame.enter(corner).to_array();
-                        for k in 0..3 {
-                            let inside = f64::from(aabb.min[k])..=f64::from(aabb.max[k]);
-                            assert!(inside.contains(&at[k]));
+                Child::Leaf(place) => {
+                    let leaf = &tree.leaves[place as usize];
+                    for &triangle in leaf.triangles() {
+                        assert!(!std::mem::replace(&mut seen[triangle as usize], true));
+                        for aabb in [aabb, leaf.bounds()] {
+                            hold(&aabb, tree.frame, mesh.corners(triangle));
                         }
                     }
                 }
@@ -48,6 +47,15 @@ fn validate(mesh: &Mesh) {
         }
     }
     assert!(seen.iter().all(|seen| *seen));
+}
+
+fn hold(aabb: &Aabb, frame: Frame, corners: [DVec3; 3]) {
+    for corner in corners {
+        let at = frame.enter(corner).to_array();
+        for k in 0..3 {
+            assert!((f64::from(aabb.min[k])..=f64::from(aabb.max[k])).contains(&at[k]));
+        }
+    }
 }
 
 #[test]
@@ -59,7 +67,8 @@ fn trees_of_all_sizes_hold_every_triangle_whatever_the_threads() {
         for count in [2, 3, 8] {
             let workers = Workers::new(count).unwrap();
             let other = Mesh::with_workers(vertices.clone(), triangles.clone(), &workers).unwrap();
-            assert_eq!(mesh.tree.order, other.tree.order);
+            assert_eq!(mesh.tree.links, other.tree.links);
+            assert_eq!(mesh.tree.leaves, other.tree.leaves);
             let bits = |mesh: &Mesh| format!("{:?}", mesh.tree.nodes);
             assert_eq!(bits(&mesh), bits(&other), "{n} squares, {count} threads");
         }
@@ -97,6 +106,16 @@ fn a_mesh_that_deforms_is_fitted_and_one_that_is_torn_is_rebuilt() {
     let far: Vec<DVec3> = torn.iter().map(|at| *at * 1e20 + 1e25).collect();
     assert_eq!(mesh.set_vertices(&far, &workers), Ok(Refit::Rebuilt));
     validate(&mesh);
+    // Bounds leave out vertices that no triangle uses, whether all are used or not.
+    for used in [vertices.len(), vertices.len() + 1] {
+        let mut points = vertices.clone();
+        points.resize(used, DVec3::splat(1e6));
+        let mut other = Mesh::new(points.clone(), mesh.triangles().to_vec()).unwrap();
+        let bounds = (other.min(), other.max(), other.bounding_radius());
+        assert!(other.max().max_element() < 1e3 && other.bounding_radius() < 1e3);
+        other.set_vertices(&points, &workers).unwrap();
+        assert_eq!((other.min(), other.max(), other.bounding_radius()), bounds);
+    }
     let error = mesh.set_vertices(&far[1..], &workers).unwrap_err();
     assert!(error.to_string().contains("give one for each"), "{error}");
     let mut bad = far.clone();

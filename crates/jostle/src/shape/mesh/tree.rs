@@ -1,34 +1,65 @@
-//! [`MeshTree`]: eight boxes to a node, one triangle to a lane of a leaf.
+//! [`MeshTree`]: eight boxes to a node, eight triangles to a leaf.
 //!
 //! Boxes are f32 in the tree's own frame: the middle of the mesh is the origin and the mesh lies
 //! between -1 and 1, so that precision follows the size of the mesh and not its place, and meshes
 //! of any scale are searched alike. Boxes are widened by more than the rounding: no triangle ever
 //! leaves its box.
 //!
-//! Children stand next to each other, after their parent: a node has one link, and walking the
-//! array backwards visits children first. Leaves are full but for the last one (see
-//! [`build`](super::build)): 28 bytes of boxes, 4 of links and order for each triangle.
+//! Leaves hold the corners of their triangles in 16 bits and how far those are off (see
+//! [`leaf8`](crate::simd::leaf8)), so that most questions to a triangle are answered eight at a
+//! time and without reading its vertices. Leaves are full but for the last one (see
+//! [`build`](super::build)): 26 bytes of a leaf and 4 of nodes for each triangle.
+//!
+//! Nodes stand before their children: walking the array backwards visits children first.
 
 use glam::DVec3;
 
 use crate::aabb::Aabb;
 use crate::par::Workers;
+use crate::simd::leaf8::{Corners, Leaf8};
 use crate::simd::node8::{Node8, NodeTests, WIDTH};
 use crate::simd::{self, Kernel, Simd};
 
-/// Bit of a link that says the lanes are triangles.
+/// Bit of a link that says it is to a leaf.
 const LEAF: u32 = 1 << 31;
 
-/// Most triangles: their places and the nodes share 31 bits.
+/// Most triangles: their leaves and the nodes share 31 bits.
 pub(crate) const MOST_TRIANGLES: usize = (1 << 31) - 64;
 
-/// Where the children of a node are.
+/// What is below a lane of a node, by its place; in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Link {
-    /// Lane `k` is the node at this place plus `k`.
-    Nodes(u32),
-    /// Lane `k` is the triangle at this place plus `k` of the order.
-    Triangles(u32),
+pub(crate) struct Link(u32);
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Child {
+    /// A node, by its place.
+    Node(u32),
+    /// A leaf, by its place.
+    Leaf(u32),
+}
+
+impl Link {
+    /// The node that all others are below.
+    pub(crate) const ROOT: Link = Link(0);
+
+    pub(super) fn to_node(place: usize) -> Link {
+        Link(place as u32)
+    }
+
+    pub(super) fn to_leaf(place: usize) -> Link {
+        Link(place as u32 | LEAF)
+    }
+
+    /// The link after a number of nodes was put before all others.
+    pub(super) fn moved(self, by: usize) -> Link {
+        if self.0 & LEAF == 0 { Link(self.0 + by as u32) } else { self }
+    }
+
+    #[inline(always)]
+    pub(crate) fn child(self) -> Child {
+        if self.0 & LEAF == 0 { Child::Node(self.0) } else { Child::Leaf(self.0 & !LEAF) }
+    }
 }
 
 /// The map from the mesh's space to the tree's: subtract the origin, multiply by a power of two.
@@ -61,52 +92,31 @@ impl Frame {
 pub(crate) struct MeshTree {
     pub frame: Frame,
     pub nodes: Vec<Node8>,
-    links: Vec<u32>,
-    /// The triangles in the order of the leaves.
-    pub order: Vec<u32>,
+    /// What is below the lanes of each node. Empty lanes lead nowhere: their boxes are NaN.
+    pub links: Vec<[Link; WIDTH]>,
+    pub leaves: Vec<Leaf8>,
     /// Sum of the surfaces of all boxes, relative to the root's, when the tree was built.
     pub quality: f64,
 }
 
 impl MeshTree {
-    pub(super) fn new(frame: Frame, nodes: Vec<Node8>, links: Vec<u32>, order: Vec<u32>) -> Self {
-        let mut tree = MeshTree { frame, nodes, links, order, quality: 0.0 };
+    /// A tree whose nodes are known; leaves take their triangles in this order.
+    pub(super) fn new(
+        frame: Frame,
+        nodes: Vec<Node8>,
+        links: Vec<[Link; WIDTH]>,
+        leaves: Vec<Leaf8>,
+    ) -> Self {
+        let mut tree = MeshTree { frame, nodes, links, leaves, quality: 0.0 };
         tree.quality = tree.cost();
         tree
-    }
-
-    /// The link of a node whose lanes are nodes.
-    pub(super) fn to_nodes(first: usize) -> u32 {
-        first as u32
-    }
-
-    /// The link of a node whose lanes are triangles.
-    pub(super) fn to_triangles(first: usize) -> u32 {
-        first as u32 | LEAF
-    }
-
-    /// A link with the places of its nodes moved.
-    pub(super) fn moved(link: u32, by: usize) -> u32 {
-        if link & LEAF == 0 { link + by as u32 } else { link }
-    }
-
-    /// Where the children of a node are.
-    #[inline(always)]
-    pub(crate) fn link(&self, node: u32) -> Link {
-        let link = self.links[node as usize];
-        if link & LEAF == 0 { Link::Nodes(link) } else { Link::Triangles(link & !LEAF) }
-    }
-
-    /// The triangle in a place of the order.
-    #[inline(always)]
-    pub(crate) fn triangle(&self, place: u32) -> u32 {
-        self.order[place as usize]
     }
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node8>()
-            + (self.links.capacity() + self.order.capacity()) * 4
+            + self.links.capacity() * size_of::<[Link; WIDTH]>()
+            + self.leaves.capacity() * size_of::<Leaf8>()
     }
 
     /// Sum of the surfaces of all boxes, relative to the root's: what a random ray visits.
@@ -121,36 +131,48 @@ impl MeshTree {
         sum / surface(&root).max(f64::MIN_POSITIVE)
     }
 
-    /// Bounds for triangles that have moved; the order stays.
+    /// Bounds for triangles that have moved; what is below what stays.
     pub(super) fn refit(&mut self, vertices: &[DVec3], triangles: &[[u32; 3]], workers: &Workers) {
-        let MeshTree { frame, nodes, links, order, .. } = self;
-        let (frame, order): (&Frame, &[u32]) = (frame, order);
-        // Leaves first, all at once: they are most of the work.
-        let (links, run) = (&*links, NODES_PER_TASK);
-        workers.for_each_chunk(nodes, run, |task, nodes| {
-            let links = &links[task * run..];
-            for (node, link) in nodes.iter_mut().zip(links).filter(|(_, link)| *link & LEAF != 0) {
-                let first = (link & !LEAF) as usize;
-                let own = &order[first..order.len().min(first + WIDTH)];
-                let own = &own[..own.len().min(lanes_of(node))];
-                for (lane, &triangle) in own.iter().enumerate() {
-                    let corners = triangles[triangle as usize].map(|v| vertices[v as usize]);
-                    node.set(lane, &triangle_box(frame, &corners));
-                }
-            }
+        let frame = self.frame;
+        workers.for_each_chunk(&mut self.leaves, LEAVES_PER_TASK, |_, leaves| {
+            simd::run(Fit { frame: &frame, leaves, vertices, triangles });
         });
-        simd::run(Upward { nodes, links });
+        simd::run(Upward { nodes: &mut self.nodes, links: &self.links, leaves: &self.leaves });
     }
 }
 
-/// Number of lanes with a box; they come first.
-#[inline]
-fn lanes_of(node: &Node8) -> usize {
-    node.min[0].iter().take_while(|at| !at.is_nan()).count()
+/// Leaves fitted by one task at a time.
+pub(super) const LEAVES_PER_TASK: usize = 1 << 9;
+
+/// Puts the corners of triangles into leaves.
+pub(super) struct Fit<'a> {
+    pub frame: &'a Frame,
+    pub leaves: &'a mut [Leaf8],
+    pub vertices: &'a [DVec3],
+    pub triangles: &'a [[u32; 3]],
 }
 
-/// Nodes refitted by one task at a time.
-const NODES_PER_TASK: usize = 1 << 9;
+impl Kernel for Fit<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) {
+        let Fit { frame, leaves, vertices, triangles } = self;
+        let mut places: Corners = [[[0.0; WIDTH]; 3]; 3];
+        for leaf in leaves {
+            for lane in 0..WIDTH {
+                let corners = &triangles[leaf.triangle(lane) as usize];
+                for corner in 0..3 {
+                    let at = frame.enter(vertices[corners[corner] as usize]);
+                    places[corner][0][lane] = at.x;
+                    places[corner][1][lane] = at.y;
+                    places[corner][2][lane] = at.z;
+                }
+            }
+            leaf.fit(&places);
+        }
+    }
+}
 
 /// The f32 box of a triangle in the tree's frame.
 #[inline(always)]
@@ -168,7 +190,7 @@ pub(super) fn triangle_box(frame: &Frame, corners: &[DVec3; 3]) -> Aabb {
 }
 
 /// The box around the lanes of a node.
-pub(super) struct Bounds<'a>(pub &'a Node8);
+struct Bounds<'a>(&'a Node8);
 
 impl Kernel for Bounds<'_> {
     type Output = Aabb;
@@ -179,10 +201,11 @@ impl Kernel for Bounds<'_> {
     }
 }
 
-/// Bounds of inner nodes, from the last to the first.
+/// Boxes of nodes, from the last to the first.
 struct Upward<'a> {
     nodes: &'a mut [Node8],
-    links: &'a [u32],
+    links: &'a [[Link; WIDTH]],
+    leaves: &'a [Leaf8],
 }
 
 impl Kernel for Upward<'_> {
@@ -191,12 +214,14 @@ impl Kernel for Upward<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         for at in (0..self.nodes.len()).rev() {
-            let first = self.links[at];
-            if first & LEAF != 0 {
-                continue;
-            }
-            for lane in 0..lanes_of(&self.nodes[at]) {
-                let bounds = simd.bounds(&self.nodes[first as usize + lane]);
+            for lane in 0..WIDTH {
+                if self.nodes[at].min[0][lane].is_nan() {
+                    break;
+                }
+                let bounds = match self.links[at][lane].child() {
+                    Child::Node(place) => simd.bounds(&self.nodes[place as usize]),
+                    Child::Leaf(place) => self.leaves[place as usize].bounds(),
+                };
                 self.nodes[at].set(lane, &bounds);
             }
         }
