@@ -13,6 +13,7 @@
 //! | [`world_rivals`] | whole steps of moving worlds next to rapier3d's collision pipeline |
 //! | [`worst_steps`] | what does the worst step of a hostile history cost, against a rebuild? |
 //! | [`mesh_rivals`] | questions about triangle meshes next to parry3d-f64 |
+//! | [`decompose_rivals`] | convex decompositions next to parry3d-f64's V-HACD |
 //! | [`recording`] | what does it cost a step to be recorded? |
 //! | [`memory`] | how much memory does one algorithm hold, and what does a quiet step cost? |
 //!
@@ -26,6 +27,7 @@ use clap::{Parser, Subcommand};
 use jostle_cli::Failure;
 
 pub mod core;
+pub mod decompose_rivals;
 pub mod memory;
 pub mod mesh_contest;
 pub mod mesh_rivals;
@@ -55,6 +57,7 @@ enum Stopwatch {
     Rivals(rivals::RivalsArgs),
     Narrow(narrow::NarrowArgs),
     Core(core::CoreArgs),
+    DecomposeRivals(decompose_rivals::DecomposeRivalsArgs),
     Structures(structures::StructuresArgs),
     SupportSearch(support_search::SupportSearchArgs),
     SceneSteps(scene_steps::SceneStepsArgs),
@@ -72,6 +75,7 @@ pub fn run(program: &Program, out: &mut dyn Write) -> Result<(), Failure> {
         Stopwatch::Rivals(args) => rivals::run(args, out),
         Stopwatch::Narrow(args) => narrow::run(args, out),
         Stopwatch::Core(args) => core::run(args, out),
+        Stopwatch::DecomposeRivals(args) => decompose_rivals::run(args, out),
         Stopwatch::Structures(args) => structures::run(args, out),
         Stopwatch::SupportSearch(args) => support_search::run(args, out),
         Stopwatch::SceneSteps(args) => scene_steps::run(args, out),

@@ -1,16 +1,19 @@
 //! The same questions about a mesh to us and to parry3d-f64, interleaved, with answers compared.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::Instant;
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
+use jostle::Workers;
 use jostle::mesh::{Mesh, MeshPair};
-use jostle::shape::Pose;
+use jostle::narrow::{Placed, contact_within, intersects};
+use jostle::shape::{Pose, Shape};
 use jostle_scenes::{MeshPlacing, mesh_points, mesh_poses, mesh_rays};
 use parry3d_f64::bounding_volume::BoundingVolume;
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query::{self, PointQuery, Ray, RayCast};
-use parry3d_f64::shape::TriMesh;
+use parry3d_f64::shape::{Ball, Cuboid, Shape as ParryShape, TriMesh};
 
 /// One question: nanoseconds of ours and of parry's, the least of all passes.
 #[derive(Clone, Debug)]
@@ -65,7 +68,7 @@ pub fn parry_mesh(mesh: &Mesh) -> TriMesh {
 pub fn contest(mesh: &Mesh, effort: Effort) -> Vec<Score> {
     let theirs = parry_mesh(mesh);
     let pair = Pair { ours: mesh, theirs: &theirs, effort };
-    let mut scores = vec![pair.build()];
+    let mut scores = vec![pair.build(1), pair.build(2), pair.refit()];
     for placing in MeshPlacing::ALL {
         let poses = mesh_poses(mesh, mesh, placing, effort.poses, 7);
         scores.push(pair.boolean(placing, &poses));
@@ -82,7 +85,28 @@ pub fn contest(mesh: &Mesh, effort: Effort) -> Vec<Score> {
     for near in [true, false] {
         scores.push(pair.points(near));
     }
+    scores.extend(pair.shapes());
     scores
+}
+
+/// A convex shape of either library.
+struct Convex {
+    name: &'static str,
+    ours: Shape,
+    theirs: Box<dyn ParryShape>,
+}
+
+impl Convex {
+    /// A ball and a box of about a twentieth of the size of a mesh.
+    fn both(size: f64) -> [Convex; 2] {
+        let half = DVec3::new(0.05, 0.035, 0.02) * size;
+        let ball = Shape::sphere(0.05 * size).expect("a mesh has a size");
+        let cuboid = Shape::cuboid(half).expect("a mesh has a size");
+        [
+            Convex { name: "ball", ours: ball, theirs: Box::new(Ball::new(0.05 * size)) },
+            Convex { name: "box", ours: cuboid, theirs: Box::new(Cuboid::new(vector(half))) },
+        ]
+    }
 }
 
 impl Pair<'_> {
@@ -120,19 +144,97 @@ impl Pair<'_> {
         }
     }
 
-    fn build(&self) -> Score {
+    fn build(&self, threads: usize) -> Score {
         let count = self.ours.triangles().len() as f64;
         let (points, triangles) = (self.ours.vertices(), self.ours.triangles());
+        let workers = Workers::new(threads).expect("threads");
         let ours = |(): &()| {
-            let mesh = Mesh::new(points.to_vec(), triangles.to_vec()).expect("a mesh");
+            let (points, triangles) = (points.to_vec(), triangles.to_vec());
+            let mesh = Mesh::with_workers(points, triangles, &workers).expect("a mesh");
             black_box(mesh.bytes()) as f64
         };
         let theirs = |(): &()| {
             black_box(parry_mesh(self.ours).vertices().len());
             0.0
         };
-        let score = self.ask("build, a triangle".into(), &[()], ours, theirs, f64::INFINITY);
+        let name = match threads {
+            1 => "build, a triangle".into(),
+            _ => format!("build with {threads} threads"),
+        };
+        let score = self.ask(name, &[()], ours, theirs, f64::INFINITY);
         Score { ours: score.ours / count, theirs: score.theirs / count, ..score }
+    }
+
+    /// The vertices move a little and back. parry has no such question: it builds again.
+    fn refit(&self) -> Score {
+        let count = self.ours.triangles().len() as f64;
+        let moved: Vec<DVec3> = self.ours.vertices().iter().map(|at| *at * 0.999).collect();
+        let ways = [moved, self.ours.vertices().to_vec()];
+        let mesh = RefCell::new(self.ours.clone());
+        let ours = |points: &Vec<DVec3>| {
+            let refit = mesh.borrow_mut().set_vertices(points, &Workers::one());
+            f64::from(u8::from(refit.is_ok()))
+        };
+        let theirs = |points: &Vec<DVec3>| {
+            let points: Vec<Vector> = points.iter().map(|&at| vector(at)).collect();
+            let mesh = TriMesh::new(points, self.ours.triangles().to_vec());
+            f64::from(u8::from(mesh.is_ok()))
+        };
+        let score = self.ask("refit, a triangle".into(), &ways, ours, theirs, 0.5);
+        Score { ours: score.ours / count, theirs: score.theirs / count, ..score }
+    }
+
+    /// A ball and a turned box near the surface: do they touch it, and how deep?
+    fn shapes(&self) -> Vec<Score> {
+        let mesh = Shape::from(self.ours.clone());
+        let points = mesh_points(self.ours, true, self.effort.rays / 4, 11);
+        let poses: Vec<Pose> = (0u32..)
+            .zip(&points)
+            .map(|(k, &at)| {
+                let axis = (at - self.ours.center()).normalize_or(DVec3::X);
+                Pose::new(DQuat::from_axis_angle(axis, f64::from(k)), at).expect("near the mesh")
+            })
+            .collect();
+        let size = self.ours.bounding_radius();
+        let mut scores = Vec::new();
+        for convex in &Convex::both(size) {
+            scores.push(self.shape_boolean(&mesh, convex, &poses));
+            scores.push(self.shape_contact(&mesh, convex, &poses, 1e-6 * size));
+        }
+        scores
+    }
+
+    fn shape_boolean(&self, mesh: &Shape, convex: &Convex, poses: &[Pose]) -> Score {
+        let placed_mesh = Placed::new(mesh, Pose::IDENTITY);
+        let ours = |pose: &Pose| {
+            f64::from(u8::from(intersects(&placed_mesh, &Placed::new(&convex.ours, *pose)).hit))
+        };
+        let theirs = |pose: &Pose| {
+            let (origin, pose) = (ParryPose::IDENTITY, placed(pose));
+            let found = query::intersection_test(&origin, self.theirs, &pose, &*convex.theirs);
+            f64::from(u8::from(found.expect("supported").intersecting))
+        };
+        self.ask(format!("{}, boolean", convex.name), poses, ours, theirs, 0.5)
+    }
+
+    fn shape_contact(
+        &self,
+        mesh: &Shape,
+        convex: &Convex,
+        poses: &[Pose],
+        tolerance: f64,
+    ) -> Score {
+        let placed_mesh = Placed::new(mesh, Pose::IDENTITY);
+        let ours = |pose: &Pose| {
+            let found = contact_within(&placed_mesh, &Placed::new(&convex.ours, *pose), 0.0);
+            found.map_or(1.0, |contact| contact.signed_distance())
+        };
+        let theirs = |pose: &Pose| {
+            let (origin, pose) = (ParryPose::IDENTITY, placed(pose));
+            let found = query::contact(&origin, self.theirs, &pose, &*convex.theirs, 0.0);
+            found.expect("supported").map_or(1.0, |contact| contact.dist)
+        };
+        self.ask(format!("{}, contact", convex.name), poses, ours, theirs, tolerance)
     }
 
     fn boolean(&self, placing: MeshPlacing, poses: &[Pose]) -> Score {

@@ -53,7 +53,9 @@ pub fn run(args: &MeshRivalsArgs, out: &mut dyn Write) -> Result<(), Failure> {
             ]
         });
         let header = ["question", "asked", "ours ns", "parry ns", "parry / ours", "differ"];
-        writeln!(out, "{name}: {} triangles", mesh.triangles().len())?;
+        let count = mesh.triangles().len();
+        let each = mesh.bytes() as f64 / count as f64;
+        writeln!(out, "{name}: {count} triangles, {each:.1} bytes each")?;
         write!(out, "{}", table(&header, &rows.collect::<Vec<_>>(), &[0]))?;
     }
     Ok(())

@@ -40,7 +40,7 @@ fn measured(command: &str) -> String {
 
 #[test]
 fn every_stopwatch_runs() {
-    let commands: [(&str, &[&str]); 13] = [
+    let commands: [(&str, &[&str]); 14] = [
         ("rivals --n 300 --frames 4 --set density=0.35", &["jostle bvh", "parry3d refit", "×"]),
         ("rivals --scene churn --n 300 --frames 4 --without rstar", &["jostle sap"]),
         ("narrow --pairs 40 --frames 6 --repeats 1 --kind boxes", &["contact", "geometric mean"]),
@@ -52,6 +52,7 @@ fn every_stopwatch_runs() {
         ("world-rivals --n 120 --frames 3", &["pile", "level", "rapier / ours"]),
         ("worst-steps --n 300 --repeats 1 --algorithm sap", &["all teleport", "squeezed"]),
         ("mesh-rivals --n 200 --poses 2 --passes 1", &["near miss", "parry / ours"]),
+        ("decompose-rivals --n 200 --resolution 16 --grid 8", &["jostle", "V-HACD", "lost"]),
         ("memory bvh --n 500", &["begin", "nothing"]),
         ("recording --n 300 --steps 4", &["uniform", "still", "ratio"]),
     ];

@@ -20,6 +20,7 @@ pub mod verify;
 
 mod completions;
 mod contacts;
+mod decompose;
 mod demo;
 mod devices;
 mod explain;
@@ -52,6 +53,7 @@ Examples:
   jostle bench --scene uniform,city --n 1000,10000 --plot speed.svg
   jostle contacts queries.jsonl
   jostle mesh bunny.ply
+  jostle decompose chair.obj -o chair_convex.obj
 
 Exit code: 0 done, 1 a check failed, 2 bad usage or bad input, 130 stopped.";
 
@@ -64,6 +66,7 @@ enum Command {
     Reproduce(reproduce::command::ReproduceArgs),
     Contacts(contacts::ContactsArgs),
     Mesh(mesh::MeshArgs),
+    Decompose(decompose::DecomposeArgs),
     Explain(explain::ExplainArgs),
     Record(record::RecordArgs),
     Replay(replay::ReplayArgs),
@@ -106,6 +109,7 @@ fn dispatch(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Reproduce(args)) => reproduce::command::run(&args),
         Some(Command::Contacts(args)) => contacts::run(&args),
         Some(Command::Mesh(args)) => mesh::run(&args),
+        Some(Command::Decompose(args)) => decompose::run(&args),
         Some(Command::Explain(args)) => explain::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
