@@ -7,6 +7,7 @@
 //! not copy boxes at all. With `--device` the same is done on a GPU: see `device.rs`.
 
 mod device;
+mod liu;
 mod shift;
 
 use std::time::Instant;
@@ -31,6 +32,15 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
         part("isa-gjk", "figure 11: hill climbing", [1.0, 10.0], pipeline::climbing),
         part("phases", "figures 12 and 13: both phases", [3.0, 60.0], pipeline::phases),
         part("detail", "sections 5.2.3 and 6.2: ISA-GJK and GJK", [2.0, 40.0], pipeline::detail),
+        part(
+            "narrow-phases",
+            "sections 5.2 and 6.2: Lin-Canny, V-Clip, Chung-Wang, GJK",
+            [1.0, 8.0],
+            pipeline::contest,
+        ),
+        part("solvers", "section 6.2.1: Johnson, regions, starts", [1.0, 3.0], pipeline::solvers),
+        part("neighbours", "figure 9: artificial neighbours", [1.0, 3.0], pipeline::neighbours),
+        part("liu", "sections 5.1 and 8: Liu's and Le Grand's other ideas", [1.0, 6.0], liu::run),
         part("shift", "section 6.1.1: cells shifted apart", [1.0, 10.0], shift::run),
         part("device", "figures 10 and 13 on a GPU", [1.0, 60.0], device::claims),
     ],

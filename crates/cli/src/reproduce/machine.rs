@@ -5,12 +5,28 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use jostle::available_threads;
 
-/// Processor, threads and system, in one line; the same in every run on one machine.
+/// Processor, threads, memory and system, in one line; the same in every run on one machine. No
+/// name and no path of the machine: reports are published.
 pub(super) fn description() -> String {
-    let processor = read_to_string("/proc/cpuinfo").ok().and_then(|text| model_name(&text));
-    let processor = processor.unwrap_or_else(|| "unknown processor".into());
+    let read = |path: &str| read_to_string(path).unwrap_or_default();
+    let processor = model_name(&read("/proc/cpuinfo")).unwrap_or("unknown processor".into());
+    let memory = memory(&read("/proc/meminfo")).unwrap_or("unknown memory".into());
+    let system = system(&read("/etc/os-release")).unwrap_or(std::env::consts::OS.into());
     let threads = available_threads();
-    format!("{processor}, {threads} threads, {} {}", std::env::consts::OS, std::env::consts::ARCH)
+    format!("{processor}, {threads} threads, {memory}, {system} on {}", std::env::consts::ARCH)
+}
+
+/// The memory in whole GiB: the kernel's own share differs from boot to boot.
+fn memory(meminfo: &str) -> Option<String> {
+    let line = meminfo.lines().find(|line| line.starts_with("MemTotal:"))?;
+    let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(format!("{:.0} GiB of memory", kib / f64::from(1 << 20)))
+}
+
+/// The system's name with its version, without quotes.
+fn system(os_release: &str) -> Option<String> {
+    let line = os_release.lines().find(|line| line.starts_with("PRETTY_NAME="))?;
+    Some(line.split_once('=')?.1.trim_matches('"').to_owned())
 }
 
 fn model_name(cpuinfo: &str) -> Option<String> {
@@ -64,5 +80,15 @@ mod tests {
         assert_eq!(model_name(text).unwrap(), "Some CPU @ 2 GHz");
         assert_eq!(model_name(""), None);
         assert!(description().contains("threads"));
+    }
+
+    #[test]
+    fn memory_and_system_are_read_from_their_lines() {
+        let text = "MemFree: 1 kB\nMemTotal:       16301234 kB\n";
+        assert_eq!(memory(text).unwrap(), "16 GiB of memory");
+        assert_eq!(memory("MemTotal: much"), None);
+        let text = "NAME=x\nPRETTY_NAME=\"Some Linux 12 (word)\"\n";
+        assert_eq!(system(text).unwrap(), "Some Linux 12 (word)");
+        assert_eq!(system(""), None);
     }
 }

@@ -8,8 +8,9 @@
 //! something better. An experiment names the figures a claim rests on and the bounds that would
 //! refute it; the verdict follows from both (`verdict`), never from the experiment's own opinion.
 
+use std::cell::Cell;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jostle_scenes::SceneSpec;
 
@@ -67,8 +68,9 @@ pub struct Part {
     pub name: &'static str,
     /// What is measured, in one line.
     pub about: &'static str,
-    /// Seconds of a quick and of a full run on two cores; only the estimate of the time left uses
-    /// them, corrected by what the parts before took.
+    /// Seconds of a quick and of a full run on two cores, for the estimate of the time left. In a
+    /// full run loops over frames end when they are over (see [`Lab::units`]), so a slow or busy
+    /// machine gets wider intervals instead of a longer run.
     pub seconds: [f64; 2],
     /// Measures, writes files, and tells how the paper's claims fare.
     pub run: fn(&mut Lab) -> Result<Vec<Claim>, Failure>,
@@ -82,12 +84,45 @@ pub struct Lab {
     quick: bool,
     device: Device,
     written: Vec<PathBuf>,
+    /// When the part should be done, and how many of its units have not begun.
+    end: Instant,
+    units: Cell<usize>,
 }
 
 impl Lab {
     /// A lab whose files go to `folder`.
     pub fn new(experiment: &'static str, folder: PathBuf, quick: bool) -> Lab {
-        Lab { experiment, folder, quick, device: Device::default(), written: Vec::new() }
+        let (end, units) = (Instant::now(), Cell::new(0));
+        Lab {
+            experiment,
+            folder,
+            quick,
+            device: Device::default(),
+            written: Vec::new(),
+            end,
+            units,
+        }
+    }
+
+    /// Gives the part that begins now some seconds.
+    pub fn set_seconds(&mut self, seconds: f64) {
+        self.end = Instant::now() + Duration::from_secs_f64(seconds);
+    }
+
+    /// Announces loops over frames that will ask for their time, one after the other.
+    pub fn units(&self, count: usize) {
+        self.units.set(count);
+    }
+
+    /// When the loop that begins now should end: it gets an equal share of the time that is left,
+    /// so what short loops leave over goes to the later ones. Every loop runs the frames it needs
+    /// at least. A quick run has no such end: its frames are few and always the same.
+    pub fn unit_end(&self) -> Option<Instant> {
+        let left = self.units.get().max(1);
+        self.units.set(left - 1);
+        let now = Instant::now();
+        let time = self.end.saturating_duration_since(now) / left as u32;
+        (!self.quick).then_some(now + time)
     }
 
     /// Lets experiments that can use a GPU have one.
@@ -181,6 +216,23 @@ pub fn power_law(points: &[(f64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn loops_share_the_time_of_their_part() {
+        let mut lab = Lab::new("x", PathBuf::new(), false);
+        lab.set_seconds(100.0);
+        lab.units(4);
+        let seconds = |lab: &Lab| {
+            let end = lab.unit_end().unwrap();
+            end.saturating_duration_since(Instant::now()).as_secs_f64().round()
+        };
+        // The loops here take no time, so each leaves its share to the others.
+        assert_eq!([0; 4].map(|_| seconds(&lab)), [25.0, 33.0, 50.0, 100.0]);
+        assert_eq!(seconds(&lab), 100.0, "one that was not announced gets what is left");
+        lab.set_seconds(0.0);
+        assert_eq!(seconds(&lab), 0.0);
+        assert_eq!(Lab::new("x", PathBuf::new(), true).unit_end(), None);
+    }
 
     #[test]
     fn the_power_of_a_law_is_found() {

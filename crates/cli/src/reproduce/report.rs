@@ -7,6 +7,7 @@ use super::documents::{DOCUMENTS, Document, Here, PaperFigure};
 use super::page::Page;
 use super::record::{Record, Row, Setting};
 use super::session::duration;
+use super::verdict::UNEXPLAINED;
 
 /// The columns of a table of claims.
 const HEADER: [&str; 7] =
@@ -41,11 +42,32 @@ pub(super) fn page(
     page.table(&["paper", "holds", "better", "does not hold", "undecided", "not testable here"], {
         DOCUMENTS.iter().map(|document| summary(document, records)).collect()
     });
+    add_refuted(&mut page, records);
     let links = Links::from(folder);
     for document in DOCUMENTS {
         add(&mut page, document, records, &links);
     }
     page
+}
+
+/// What does not hold, with what was measured to say why.
+fn add_refuted(page: &mut Page, records: &[Record]) {
+    let rows = records.iter().flat_map(|record| record.rows.iter().map(move |row| (record, row)));
+    let refuted: Vec<(&Record, &Row)> =
+        rows.filter(|(_, row)| row.cells[4].starts_with("does not hold")).collect();
+    if refuted.is_empty() {
+        return;
+    }
+    page.section("What does not hold");
+    let line = |(record, row): &(&Record, &Row)| {
+        let [statement, paper, _, measured, _, why] = &row.cells;
+        format!("{statement} ({}; paper: {paper}). Measured: {measured}. {why}.", record.part)
+    };
+    page.list(refuted.iter().map(line).collect());
+    let bare = refuted.iter().filter(|(_, row)| row.cells[5].contains(UNEXPLAINED)).count();
+    if bare > 0 {
+        page.text(format!("{bare} of these {} have no measured reason.", refuted.len()));
+    }
 }
 
 fn about(setting: &Setting, records: &[Record]) -> String {
@@ -249,6 +271,23 @@ mod tests {
             page(folder.path(), &record.setting, std::slice::from_ref(&record), &[]).markdown();
         assert!(!all.contains("NOT FINISHED"));
         assert!(all.contains("| [tracy](#tracy) | 0 | 0 | 1 | 0 | 0 |"), "{all}");
+    }
+
+    #[test]
+    fn what_does_not_hold_is_listed_with_its_reason_or_the_lack_of_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = |why: &str, verdict: &str| {
+            let mut record = record(None, true);
+            record.rows[0].cells[4] = verdict.into();
+            record.rows[0].cells[5] = why.into();
+            page(folder.path(), &record.setting, std::slice::from_ref(&record), &[]).markdown()
+        };
+        let explained = text("why: the cache", "does not hold");
+        assert!(explained.contains("- s (tracy/figure-8; paper: p). Measured: m. why: the cache."));
+        assert!(!explained.contains("no measured reason"));
+        let bare = text(UNEXPLAINED, "does not hold (indicative)");
+        assert!(bare.contains("1 of these 1 have no measured reason"), "{bare}");
+        assert!(!text("", "holds").contains("## What does not hold"));
     }
 
     #[test]

@@ -73,6 +73,7 @@ impl Session {
         let (experiment, part) = chosen;
         let mut lab = Lab::new(experiment.name, self.folder.clone(), self.setting.quick);
         lab.set_device(self.device.clone());
+        lab.set_seconds(part.seconds[usize::from(!self.setting.quick)]);
         let (begun, before) = (Instant::now(), Load::now());
         let mut claims = (part.run)(&mut lab)?;
         lab.check_stop()?;

@@ -13,6 +13,9 @@ use jostle_scenes::{Rng, median};
 /// Resamples for an interval: enough that its ends move by less than they mean.
 const RESAMPLES: usize = 400;
 
+/// What the report says of a claim that does not hold if nothing was measured to say why.
+pub(super) const UNEXPLAINED: &str = "why: NOT EXPLAINED by a measurement";
+
 /// What lies outside the interval on each side.
 const TAIL: f64 = 0.025;
 
@@ -42,14 +45,18 @@ impl Figure {
         if rounds < 2 {
             return Figure::counted(value);
         }
-        // Its own generator and seed: the same rounds give the same interval.
-        let mut rng = Rng::new(rounds as u64);
         let mut drawn = all;
-        let mut values = Vec::with_capacity(RESAMPLES);
-        for _ in 0..RESAMPLES {
+        Figure::bootstrapped(value, rounds as u64, |rng| {
             drawn.iter_mut().for_each(|at| *at = rng.below(rounds));
-            values.push(of(&drawn));
-        }
+            of(&drawn)
+        })
+    }
+
+    /// A figure with the interval of what `draw` gives. Its own generator and seed: the same
+    /// rounds give the same interval.
+    fn bootstrapped(value: f64, seed: u64, mut draw: impl FnMut(&mut Rng) -> f64) -> Figure {
+        let mut rng = Rng::new(seed);
+        let mut values: Vec<f64> = (0..RESAMPLES).map(|_| draw(&mut rng)).collect();
         values.sort_unstable_by(f64::total_cmp);
         let end = |share: f64| values[((RESAMPLES - 1) as f64 * share).round() as usize];
         // A resample may miss the rounds that made the value.
@@ -69,6 +76,51 @@ impl Figure {
             let middle = |list: &[f64]| median(at.iter().map(|&round| list[round]));
             middle(one) / middle(other)
         })
+    }
+
+    /// The median of one list by that of another whose rounds are not the same: each is drawn
+    /// again on its own.
+    pub fn unpaired(one: &[f64], other: &[f64]) -> Figure {
+        if one.is_empty() || other.is_empty() {
+            return Figure::counted(f64::NAN);
+        }
+        let value = median(one.iter().copied()) / median(other.iter().copied());
+        Figure::bootstrapped(value, (one.len() + other.len()) as u64, |rng| {
+            let mut drawn =
+                |list: &[f64]| median((0..list.len()).map(|_| list[rng.below(list.len())]));
+            drawn(one) / drawn(other)
+        })
+    }
+
+    /// The power of x by which the medians of the lists grow. Each resample draws rounds of every
+    /// list.
+    pub fn power(lists: &[(f64, Vec<f64>)]) -> Figure {
+        let rounds = lists.iter().map(|(_, list)| list.len()).min().unwrap_or(0);
+        Figure::resampled(rounds, |at| {
+            let middle = |list: &Vec<f64>| median(at.iter().map(|&round| list[round]));
+            let points: Vec<(f64, f64)> =
+                lists.iter().map(|(x, list)| (*x, middle(list))).collect();
+            super::power_law(&points).unwrap_or(f64::NAN)
+        })
+    }
+
+    /// Returns true if the interval reaches no further from the figure than this share of it, so
+    /// that more rounds would say little more.
+    pub fn is_within(&self, share: f64) -> bool {
+        let reach = (self.high - self.value).max(self.value - self.low);
+        reach <= share * self.value.abs()
+    }
+
+    /// This figure by another that was measured apart from it. The interval holds every quotient
+    /// of the two, so it is rather too wide than too narrow.
+    pub fn over(self, other: Figure) -> Figure {
+        let ends = [self.low / other.low, self.low / other.high, self.high / other.low];
+        let ends = ends.into_iter().chain([self.high / other.high]);
+        Figure {
+            value: self.value / other.value,
+            low: ends.clone().fold(f64::INFINITY, f64::min),
+            high: ends.fold(f64::NEG_INFINITY, f64::max),
+        }
     }
 
     /// The same figure in another unit.
@@ -93,6 +145,7 @@ impl Display for Short {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let size = self.0.abs();
         match size {
+            _ if size.is_infinite() => f.write_str("∞"),
             _ if size == 0.0 || size >= 100.0 => write!(f, "{:.0}", self.0),
             _ if size >= 10.0 => write!(f, "{:.1}", self.0),
             _ if size >= 0.1 => write!(f, "{:.2}", self.0),
@@ -249,6 +302,25 @@ struct Requirement {
     bound: Bound,
 }
 
+/// Why a claim does not hold here: a sentence, and a measurement that would refute it as well.
+#[derive(Clone, Debug, PartialEq)]
+struct Explanation {
+    sentence: String,
+    support: Requirement,
+}
+
+impl Explanation {
+    fn text(&self) -> String {
+        let Explanation { sentence, support: Requirement { what, figure, bound } } = self;
+        let agrees = match bound.judge(figure) {
+            Verdict::Holds | Verdict::Better => "measured",
+            Verdict::Fails => "REFUTED by the measurement",
+            Verdict::Undecided | Verdict::Untestable => "not decided by the measurement",
+        };
+        format!("why: {sentence} ({agrees}: {what} {figure}, {bound})")
+    }
+}
+
 /// Whether a short run may decide a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
@@ -268,6 +340,7 @@ pub struct Claim {
     shown: Vec<String>,
     sizes: String,
     remark: String,
+    explanations: Vec<Explanation>,
     untestable: Option<String>,
     reach: Reach,
     indicative: bool,
@@ -283,6 +356,7 @@ impl Claim {
             shown: Vec::new(),
             sizes: String::new(),
             remark: String::new(),
+            explanations: Vec::new(),
             untestable: None,
             reach: Reach::Single,
             indicative: false,
@@ -316,6 +390,19 @@ impl Claim {
     /// What to know when reading it.
     pub fn remark(mut self, remark: impl Into<String>) -> Claim {
         self.remark = remark.into();
+        self
+    }
+
+    /// If it does not hold: why, and what was measured to support that. Not shown otherwise.
+    pub fn because(
+        mut self,
+        sentence: impl Into<String>,
+        what: impl Into<String>,
+        figure: Figure,
+        bound: Bound,
+    ) -> Claim {
+        let support = Requirement { what: what.into(), figure, bound };
+        self.explanations.push(Explanation { sentence: sentence.into(), support });
         self
     }
 
@@ -375,17 +462,28 @@ impl Claim {
         }
     }
 
-    /// The reason if there is no verdict, and the remark.
+    /// The reason if there is no verdict, the remark, and why the claim does not hold if so.
     pub fn why(&self) -> String {
-        let parts = [self.untestable.clone().unwrap_or_default(), self.remark.clone()];
+        let mut parts = vec![self.untestable.clone().unwrap_or_default(), self.remark.clone()];
+        if self.verdict() == Verdict::Fails {
+            parts.extend(self.explanations.iter().map(Explanation::text));
+            if self.explanations.is_empty() {
+                parts.push(UNEXPLAINED.to_owned());
+            }
+        }
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
     /// What follows from the requirements. A claim without any cannot be tested.
     pub fn verdict(&self) -> Verdict {
-        if self.untestable.is_some() {
-            return Verdict::Untestable;
+        match self.untestable {
+            Some(_) => Verdict::Untestable,
+            None => self.judged(),
         }
+    }
+
+    /// What the requirements would say on a machine on which it can be tested.
+    pub(super) fn judged(&self) -> Verdict {
         let verdicts = self.requirements.iter().map(|part| part.bound.judge(&part.figure));
         verdicts.reduce(Verdict::and).unwrap_or(Verdict::Untestable)
     }
@@ -471,6 +569,48 @@ mod tests {
         let other: Vec<f64> = one.iter().map(|time| time / 2.0).collect();
         assert_eq!(Figure::ratio(&one, &other), Figure::counted(2.0));
         assert!(Figure::ratio(&[], &[]).value.is_nan());
+    }
+
+    #[test]
+    fn other_frames_and_powers_have_intervals_too() {
+        let (calm, peak) = ([1.0, 1.1, 0.9, 1.0, 1.05], [3.0, 3.3, 2.7]);
+        let figure = Figure::unpaired(&peak, &calm);
+        assert_eq!(figure.value, 3.0);
+        assert!(figure.low < 3.0 && figure.low > 2.0 && figure.high > 3.0, "{figure:?}");
+        assert!(Figure::unpaired(&[], &calm).value.is_nan());
+        let over = Figure { value: 6.0, low: 5.0, high: 8.0 }.over(Figure::counted(2.0));
+        assert_eq!((over.value, over.low, over.high), (3.0, 2.5, 4.0));
+        let over = over.over(Figure { value: 2.0, low: 1.0, high: 4.0 });
+        assert_eq!((over.value, over.low, over.high), (1.5, 0.625, 4.0));
+        let exact: Vec<(f64, Vec<f64>)> =
+            [1.0, 10.0, 100.0].map(|x: f64| (x, vec![x.powf(1.5); 4])).into();
+        let power = Figure::power(&exact);
+        assert!((power.value - 1.5).abs() < 1e-12 && power.is_within(1e-9));
+        let noisy = exact.iter().map(|(x, list)| (*x, vec![list[0], 2.0 * list[0], 3.0]));
+        assert!(!Figure::power(&noisy.collect::<Vec<_>>()).is_within(0.01));
+        assert!(Figure::power(&[]).value.is_nan());
+    }
+
+    #[test]
+    fn only_a_claim_that_fails_is_explained_and_the_explanation_is_judged() {
+        let claim =
+            |value: f64, support: f64| {
+                Claim::new("s", "p")
+                    .require("x", Figure::counted(value), Bound::at_least(1.0))
+                    .because("the cache", "misses", Figure::counted(support), Bound::at_least(2.0))
+            };
+        assert_eq!(claim(1.0, 3.0).why(), "");
+        let why = claim(0.5, 3.0).why();
+        assert_eq!(
+            why,
+            "why: the cache (measured: misses 3.00, holds from 2.00 on, refuted below)"
+        );
+        assert!(claim(0.5, 1.0).why().contains("REFUTED"));
+        assert!(claim(0.5, f64::NAN).why().contains("not decided"));
+        let bare = Claim::new("s", "p").require("x", Figure::counted(0.0), Bound::at_least(1.0));
+        assert_eq!(bare.why(), UNEXPLAINED);
+        assert_eq!(claim(0.5, 3.0).needs_cores(9, 2).why(), "needs 9 cores, here are 2");
+        assert_eq!(claim(0.5, 3.0).needs_cores(9, 2).judged(), Verdict::Fails);
     }
 
     #[test]

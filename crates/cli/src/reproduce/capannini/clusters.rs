@@ -1,7 +1,5 @@
 //! The two clustering scenes (§7): a ball that collapses, and a plane that all boxes cross.
 
-use std::time::Duration;
-
 use jostle::broad::bidim_sap::{AxisRule, BidimSapOptions};
 use jostle::{Axis as World, available_threads};
 use jostle_scenes::{SceneSpec, median};
@@ -16,8 +14,16 @@ use crate::support::text::grouped;
 /// By how much the worst frame may exceed the median one if there is no peak.
 const NO_PEAK: f64 = 1.5;
 
-/// The threshold of the dispersion that the paper's rule is run with, in thousandths.
-const THRESHOLD: u32 = 100;
+/// The threshold of the dispersion that the paper's rule is run with, in thousandths. The paper
+/// does not tell its own; of those that `thresholds` lists, this one is passed nearest to its frame
+/// (`jostle reproduce capannini/plane --quick`: D > 0.2 from frame 43 of 100 on).
+const THRESHOLD: u32 = 200;
+
+/// The paper's frame of the exchange as a share of all, and how far from it still agrees.
+const EXCHANGE: Bound = Bound::Between { least: 0.358, most: 0.498 };
+
+/// Before the plane is met.
+const IN_TIME: Bound = Bound::AtMost { most: 0.5, better: None };
 
 /// The ball: time per frame, and the mean speed-up.
 pub(crate) fn ball(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
@@ -34,7 +40,8 @@ pub(crate) fn ball(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         scene: SceneSpec::new("ball", n, 1).param("arrival", arrival),
         frames,
         stride: 1,
-        budget: Duration::from_secs(lab.pick(10, 400)),
+        may_end: false,
+        known: None,
     };
     course.run(lab, &mut runners)?;
     write(lab, "ball", &[("", &runners)])?;
@@ -46,7 +53,12 @@ pub(crate) fn ball(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         ],
     )?;
     let [slow, fast] = [0, 1].map(|at: usize| runners[at].values(|frame| frame.total_ms));
-    let done = slow.len() + 1;
+    Ok(ball_claims(&slow, &fast, frames, n))
+}
+
+/// From the times of the settled frames, sequential and parallel.
+fn ball_claims(slow: &[f64], fast: &[f64], frames: usize, n: usize) -> Vec<Claim> {
+    let (done, threads) = (slow.len() + 1, available_threads());
     // The paper's most intense frames, 75 to 150 of 500.
     let intense = |list: &[f64]| -> Vec<f64> {
         let part = frames * 75 / 500..(frames * 150 / 500).min(list.len());
@@ -58,16 +70,16 @@ pub(crate) fn ball(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
             .at(format!("{n} boxes, every one of {done} frames"))
             .needs_cores(PARTITIONS, threads)
             .remark(
-                "the paper leaves the response of the balls open; here they bounce. A quarter of \
-                 its boxes, so that every frame can be run",
+                "the paper leaves the response of the boxes open; here they bounce. It has 524 288 \
+                 of them; fewer here, so that every frame can be run",
             )
     };
-    Ok(vec![
+    vec![
         claim(
             "The parallel version keeps its speed-up while a ball collapses",
             "6.5 times on average over 500 frames with 16 cores, 41 % of them (section 7)",
         )
-        .require("times as fast with 16 threads", Figure::ratio(&slow, &fast), {
+        .require("times as fast with 16 threads", Figure::ratio(slow, fast), {
             Bound::at_least(6.5)
         }),
         claim(
@@ -76,10 +88,10 @@ pub(crate) fn ball(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         )
         .require(
             "times as fast with 16 threads",
-            Figure::ratio(&intense(&slow), &intense(&fast)),
+            Figure::ratio(&intense(slow), &intense(fast)),
             Bound::at_least(7.5),
         ),
-    ])
+    ]
 }
 
 /// The plane for u = x and u = y, with and without exchanging axes. Sixteen partitions, as in the
@@ -100,8 +112,7 @@ pub(crate) fn plane(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         let scene = SceneSpec::new("plane", side * side, 1)
             .param("frames", frames as f64)
             .param("axis", axis as f64);
-        let budget = Duration::from_secs(lab.pick(10, 300));
-        Course { scene, frames, stride: 1, budget }.run(lab, &mut runners)?;
+        Course { scene, frames, stride: 1, may_end: false, known: None }.run(lab, &mut runners)?;
         Ok(runners)
     };
     let (x, y) = (across(lab, 0)?, across(lab, 1)?);
@@ -117,11 +128,26 @@ pub(crate) fn plane(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
             dispersions(n, &x[0], &y[0]),
         ],
     )?;
-    let at = format!("{n} boxes, {} frames", x[0].frames.len());
-    let claims = [peak(&x[0], &y[0]), no_peak(&x, &y)];
-    let pure = exchange("The paper's rule", &x[1], &y[1]).show(thresholds(&x[0], &y[0]));
-    let ours = exchange("The rule that also asks what is gained", &x[2], &y[2]);
-    Ok(claims.into_iter().chain([pure, ours]).map(|claim| claim.at(at.clone())).collect())
+    let full = if lab.quick() { "" } else { ", a quarter of the paper's: every frame is run" };
+    let at = format!("{n} boxes{full}, {} frames, {PARTITIONS} partitions", x[0].frames.len());
+    Ok(plane_claims(&x, &y).into_iter().map(|claim| claim.at(at.clone())).collect())
+}
+
+/// Runners with fixed axes, the paper's rule, the library's rule, and strips.
+fn plane_claims(x: &[Runner], y: &[Runner]) -> Vec<Claim> {
+    vec![
+        peak(&x[0], &y[0]),
+        no_peak(x, y),
+        early(exchange("The paper's rule", EXCHANGE, &x[1], &y[1]), &x[0], &y[0])
+            .show(thresholds(&x[0], &y[0]))
+            .remark(format!(
+                "counted; two exchanges are one each way; threshold D > {}: the paper does not \
+                 tell its own, and this one fits its frame",
+                f64::from(THRESHOLD) / 1e3
+            )),
+        exchange("The rule that also asks what is gained", IN_TIME, &x[2], &y[2])
+            .remark("counted; two exchanges are one each way; not the paper's rule"),
+    ]
 }
 
 /// The dispersion of fixed axes, by which a rule has to see the cluster coming.
@@ -152,14 +178,26 @@ fn thresholds(x: &Runner, y: &Runner) -> String {
     told.join(", ")
 }
 
-/// How far the worst frame's time exceeds that of the frames before the boxes cluster, a fifth of
-/// all. Each time is the median of five neighbouring frames: a single frame may have waited for
-/// another program.
-fn excess(runner: &Runner) -> f64 {
+/// Frames next to each other whose median is the time of the worst: a single frame may have
+/// waited for another program.
+const WINDOW: usize = 11;
+
+/// How far the worst frames' time exceeds that of the frames before the boxes cluster, a fifth of
+/// all.
+fn excess(runner: &Runner) -> Figure {
     let times = runner.values(|frame| frame.total_ms);
-    let smooth: Vec<f64> = times.windows(5).map(|few| median(few.iter().copied())).collect();
-    let calm = median(smooth[..(smooth.len() / 5).min(smooth.len())].iter().copied());
-    super::greatest(smooth.into_iter()) / calm
+    let middle = |few: &[f64]| median(few.iter().copied());
+    // Of windows with one median, the one that lies within the peak.
+    let sum = |few: &[f64]| few.iter().sum::<f64>();
+    let worst = times
+        .windows(WINDOW)
+        .max_by(|a, b| middle(a).total_cmp(&middle(b)).then(sum(a).total_cmp(&sum(b))));
+    Figure::unpaired(worst.unwrap_or(&[]), &times[..times.len() / 5])
+}
+
+/// The larger of two figures.
+fn worse(one: Figure, other: Figure) -> Figure {
+    if one.value > other.value { one } else { other }
 }
 
 /// How far the tests rise above those of the first frames.
@@ -170,36 +208,50 @@ fn rise(runner: &Runner) -> f64 {
 
 fn peak(x: &Runner, y: &Runner) -> Claim {
     let tests = [x, y].map(rise);
-    let [time_x, time_y] = [x, y].map(|runner| Figure::counted(excess(runner)));
+    let [time_x, time_y] = [x, y].map(excess);
     Claim::new(
         "With fixed axes, clustering on a swept axis makes a peak, worse for u = y",
         "run times rise substantially in frames 225 to 275 (section 7, figure 6)",
     )
-    .require("worst frame by the calm ones, u = x", time_x, Bound::at_least(NO_PEAK))
-    .require("worst frame by the calm ones, u = y", time_y, Bound::at_least(NO_PEAK))
-    .require(
-        "tests' rise for u = y by that for u = x",
-        Figure::counted(tests[1] / tests[0]),
-        Bound::at_least(1.0),
-    )
+    .require("worst frames by the calm ones, u = x", time_x, Bound::at_least(NO_PEAK))
+    .require("worst frames by the calm ones, u = y", time_y, Bound::at_least(NO_PEAK))
+    .require("the second by the first", time_y.over(time_x), Bound::at_least(1.0))
     .show(format!("tests rise {:.0} and {:.0} times", tests[0], tests[1]))
+    .because(
+        "for u = x and for u = y there are the same tests to make",
+        "rise of the tests for u = y by that for u = x",
+        Figure::counted(tests[1] / tests[0]),
+        Bound::near(1.0, 0.1),
+    )
 }
 
 fn no_peak(x: &[Runner], y: &[Runner]) -> Claim {
-    let worse = |index: usize, of: &dyn Fn(&Runner) -> f64| of(&x[index]).max(of(&y[index]));
+    let peak = |index: usize| worse(excess(&x[index]), excess(&y[index]));
+    let tests = |index: usize| rise(&x[index]).max(rise(&y[index]));
     Claim::new(
         "Exchanging axes by dispersion makes the peak disappear",
         "more or less constant speed, about 40 ms a frame (section 7, figure 6)",
     )
-    .require(
-        "worst frame by the calm ones",
-        Figure::counted(worse(1, &excess)),
-        Bound::at_most(NO_PEAK),
+    .require("worst frames by the calm ones", peak(1), Bound::at_most(NO_PEAK))
+    .show(format!("with the library's rule {}", peak(2)))
+    .show(format!("strips {}", peak(3)))
+    .show(format!("tests rise {:.1} times at most", tests(1)))
+    .remark(format!("the worse of u = x and u = y; worst: {WINDOW} frames in a row"))
+}
+
+/// Why the exchange may come early: at the paper's frame the dispersion of fixed axes has long
+/// passed our threshold.
+fn early(claim: Claim, x: &Runner, y: &Runner) -> Claim {
+    let at_frame = |runner: &Runner| {
+        let settled = runner.settled();
+        settled.get(settled.len() * 214 / 500).map_or(f64::NAN, |frame| frame.dispersion)
+    };
+    claim.because(
+        "the paper does not tell its threshold; the dispersion passes ours before its frame",
+        "dispersion with fixed axes at frame 214 of 500, the smaller of u = x and u = y",
+        Figure::counted(at_frame(x).min(at_frame(y))),
+        Bound::at_least(f64::from(THRESHOLD) / 1e3),
     )
-    .show(format!("with the library's rule {:.2}", worse(2, &excess)))
-    .show(format!("strips {:.2}", worse(3, &excess)))
-    .show(format!("tests rise {:.1} times at most", worse(1, &rise)))
-    .remark("the worse of u = x and u = y")
 }
 
 /// Frames after which the axes differ from the frame before.
@@ -208,31 +260,27 @@ fn exchanges(runner: &Runner) -> Vec<usize> {
     changed.map(|two| two[1].number).collect()
 }
 
-fn exchange(rule: &str, x: &Runner, y: &Runner) -> Claim {
+fn exchange(rule: &str, when: Bound, x: &Runner, y: &Runner) -> Claim {
     let frames = x.frames.last().map_or(0, |frame| frame.number + 1) as f64;
     let claim = Claim::new(
         format!("{rule} exchanges the clustered axis before the plane is met, without flip-flop"),
         "one exchange at frame 214 of 500, the plane is met at 250 (section 7)",
     );
-    let claim = [("x", x), ("y", y)].into_iter().fold(claim, |claim, (name, runner)| {
+    [("x", x), ("y", y)].into_iter().fold(claim, |claim, (name, runner)| {
         let list = exchanges(runner);
         let first = list.first().map_or(f64::NAN, |&frame| frame as f64 / frames);
         claim
             .require(
                 format!("first exchange, share of the frames, u = {name}"),
                 Figure::counted(first),
-                Bound::near(214.0 / 500.0, 0.07),
+                when,
             )
             .require(
                 format!("exchanges, u = {name}"),
                 Figure::counted(list.len() as f64),
                 Bound::at_most(2.0),
             )
-    });
-    claim.remark(format!(
-        "counted; two exchanges are one each way; threshold D > {}, which the paper does not tell",
-        f64::from(THRESHOLD) / 1e3
-    ))
+    })
 }
 
 fn lines(
@@ -274,4 +322,58 @@ fn write(lab: &mut Lab, file: &str, sets: &[(&str, &[Runner])]) -> Result<(), Fa
     }
     let header = ["u", "version", "frame", "total_ms", "tests", "pairs", "axes", "dispersion"];
     lab.csv(file, &header, &rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Verdict::{Fails, Holds, Undecided};
+    use super::*;
+
+    #[test]
+    fn the_ball_is_judged_on_both_sides() {
+        let verdicts = |calm: f64, dense: f64| {
+            let slow: Vec<f64> =
+                (0..499).map(|k| if (75..150).contains(&k) { dense } else { calm }).collect();
+            let claims = ball_claims(&slow, &[1.0; 499], 500, 9);
+            claims.iter().map(Claim::judged).collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(6.6, 8.0), [Holds, Holds]);
+        assert_eq!(verdicts(6.4, 7.4), [Fails, Fails]);
+    }
+
+    /// 500 frames that take one, and `peak` around the middle; axes change at these frames.
+    fn runner(peak: f64, changes: &[usize]) -> Runner {
+        let axes = |number: usize| changes.iter().filter(|&&at| at <= number).count().to_string();
+        let frame = |number: usize| Frame {
+            number,
+            total_ms: if (225..275).contains(&number) { peak } else { 1.0 },
+            tests: 9.0,
+            axes: axes(number),
+            ..Frame::default()
+        };
+        let mut runner = Runner::made_up("made up", (1..500).map(frame));
+        runner.frames[0].axes = axes(0);
+        runner
+    }
+
+    #[test]
+    fn the_plane_is_judged_on_both_sides() {
+        let all = |fixed: f64, rule: f64, changes: &[usize]| {
+            [runner(fixed, &[]), runner(rule, changes), runner(1.0, changes), runner(1.0, &[])]
+        };
+        let verdicts = |x: [Runner; 4], y: [Runner; 4]| {
+            plane_claims(&x, &y).iter().map(Claim::judged).collect::<Vec<_>>()
+        };
+        let good = || all(2.0, 1.2, &[214]);
+        assert_eq!(verdicts(good(), all(4.0, 1.2, &[214, 290])), [Holds; 4]);
+        let [peak, none, pure, ours] = verdicts(good(), all(1.4, 1.6, &[300]))[..] else {
+            panic!("four claims")
+        };
+        assert_eq!([peak, none, pure, ours], [Fails; 4]);
+        assert_eq!(verdicts(good(), all(1.9, 1.2, &[214]))[0], Fails, "worse for u = x");
+        let never = verdicts(good(), all(4.0, 1.2, &[]));
+        assert_eq!(never[2..], [Undecided, Undecided]);
+        let often = verdicts(good(), all(4.0, 1.2, &[214, 230, 250]));
+        assert_eq!(often[2..], [Fails, Fails], "back and forth");
+    }
 }

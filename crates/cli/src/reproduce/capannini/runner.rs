@@ -1,6 +1,6 @@
 //! Runs several ways of `bidim-sap` over the same frames and keeps what each frame counted.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jostle::broad::bidim_sap::{BidimSap, BidimSapOptions};
 use jostle::{Boxes, BroadPhase, Filter, PairBuffer, Workers};
@@ -34,7 +34,6 @@ pub(crate) struct Runner {
     pub frames: Vec<Frame>,
     broad: BidimSap,
     found: PairBuffer,
-    spent: Duration,
 }
 
 impl Runner {
@@ -50,7 +49,6 @@ impl Runner {
             frames: Vec::new(),
             broad: BidimSap::with_options(&workers, options),
             found: PairBuffer::new(),
-            spent: Duration::ZERO,
         })
     }
 
@@ -59,7 +57,6 @@ impl Runner {
         let start = Instant::now();
         self.broad.update(boxes, &mut self.found).map_err(Failure::input)?;
         let time = start.elapsed();
-        self.spent += time;
         let stats = self.broad.stats();
         let milliseconds = |wanted: &dyn Fn(&str) -> bool| -> f64 {
             let stages = stats.stages.iter().filter(|(stage, _)| wanted(stage));
@@ -118,10 +115,16 @@ pub(crate) struct Course {
     pub frames: usize,
     /// One frame in this many is measured; the others only pass.
     pub stride: usize,
-    /// When one runner has taken longer all stop, after three frames at least: a ratio needs the
-    /// same frames on both sides.
-    pub budget: Duration,
+    /// All stop at the end of the unit ([`Lab::unit_end`]) and after [`LEAST`] frames at least: a
+    /// ratio needs the same frames on both sides. Or they run through.
+    pub may_end: bool,
+    /// All stop as well when the median of each is known to this share of it. What the medians
+    /// are does not matter: to stop where a verdict is reached would favour verdicts.
+    pub known: Option<f64>,
 }
+
+/// The fewest frames of a course, the first among them, which does not count.
+const LEAST: usize = 6;
 
 impl Course {
     /// Runs all runners over the frames, interleaved. All must find the same number of pairs.
@@ -129,12 +132,14 @@ impl Course {
         let mut scene: Scene = self.scene.build().map_err(Failure::input)?;
         let mut boxes = Boxes::new();
         boxes.insert_all(scene.boxes(), Filter::ALL).map_err(Failure::input)?;
+        let end = lab.unit_end().filter(|_| self.may_end);
         for number in 0..self.frames {
             lab.check_stop()?;
             if number > 0 {
                 scene.advance();
             }
-            if runners.iter().any(|one| one.spent > self.budget && one.frames.len() >= 3) {
+            let late = end.is_some_and(|end| Instant::now() > end);
+            if number >= LEAST && (late || self.is_known(runners)) {
                 break;
             }
             if number % self.stride == 0 {
@@ -144,6 +149,12 @@ impl Course {
             }
         }
         Ok(())
+    }
+
+    fn is_known(&self, runners: &[Runner]) -> bool {
+        let known = |one: &Runner, share| one.figure(|frame| frame.total_ms).is_within(share);
+        let all_known = |share| runners.iter().all(|one| known(one, share));
+        self.known.is_some_and(all_known)
     }
 
     fn measure(&self, boxes: &Boxes, number: usize, runners: &mut [Runner]) -> Result<(), Failure> {
@@ -160,5 +171,39 @@ impl Course {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+impl Runner {
+    /// A runner with frames that were not measured, after a first one that does not count.
+    pub(crate) fn made_up(name: &'static str, frames: impl IntoIterator<Item = Frame>) -> Runner {
+        let mut runner = Runner::new(name, BidimSapOptions::default(), 1).expect("one thread");
+        runner.frames = [Frame::default()].into_iter().chain(frames).collect();
+        runner
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_course_ends_when_its_medians_are_known() {
+        let course = |known| Course {
+            scene: SceneSpec::new("uniform", 9, 1),
+            frames: 9,
+            stride: 1,
+            may_end: true,
+            known,
+        };
+        let times = |list: &[f64]| {
+            let frame = |&total_ms: &f64| Frame { total_ms, ..Frame::default() };
+            Runner::made_up("made up", list.iter().map(frame).collect::<Vec<_>>())
+        };
+        let (steady, noisy) = ([2.0; 5], [1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert!(course(Some(0.02)).is_known(&[times(&steady)]));
+        assert!(!course(Some(0.02)).is_known(&[times(&steady), times(&noisy)]));
+        assert!(!course(None).is_known(&[times(&steady)]));
     }
 }

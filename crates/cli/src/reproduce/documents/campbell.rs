@@ -99,6 +99,36 @@ const FIGURES: &[PaperFigure] = &[
         "How values, ids and indices correspond.",
         Module("crates/cli/src/reproduce/systems/vector_sap.rs"),
     ),
+    figure(
+        "Listings 4.1 to 4.3",
+        "The key made of two ids, the value it leads to, and the structure of an end.",
+        Module("crates/cli/src/reproduce/systems/pair_manager.rs"),
+    ),
+    figure(
+        "Listings 4.4 and 4.5",
+        "Insertion sort, and the same with overlap tests at each swap.",
+        Module("crates/cli/src/reproduce/systems/swap_sap.rs"),
+    ),
+    figure(
+        "Listing 4.6",
+        "Values brought up to date by the sorted ids.",
+        Module("crates/cli/src/reproduce/systems/vector_sap.rs"),
+    ),
+    figure(
+        "Listing 4.7",
+        "A transfer between main memory and a coprocessor.",
+        Words("Not needed: see what is left out."),
+    ),
+    figure(
+        "Listings 4.8 to 4.10",
+        "Comparisons and permutations that sort within a vector and between two.",
+        Module("crates/cli/src/reproduce/systems/vector_sort.rs"),
+    ),
+    figure(
+        "Listings 4.11 and 4.12",
+        "Ids that changed place, and overlaps from what lies between the ends of a box.",
+        Module("crates/cli/src/reproduce/systems/vector_sap.rs"),
+    ),
     figure("Figure 5.1", "A picture of the world.", Words("Here: `jostle view --scene campbell`.")),
     figure(
         "Figure 5.2",

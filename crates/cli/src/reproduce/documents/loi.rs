@@ -28,28 +28,24 @@ pub(super) const DOCUMENT: Document = Document {
             "crates/jostle/src/shape/search/cube_map.rs",
             "surveyed in the thesis; here a start for climbing, hence exact",
         ),
+        (
+            "Lin-Canny, V-Clip, Chung-Wang, Johnson, four directions, artificial neighbours",
+            "crates/cli/src/reproduce/systems/narrow/mod.rs",
+            "surveyed in the thesis",
+        ),
+        (
+            "principal axis, cells for straddlers, bit strings",
+            "crates/cli/src/reproduce/systems/liu_sweep.rs",
+            "Liu's, surveyed in the thesis",
+        ),
+        (
+            "control bits",
+            "crates/cli/src/reproduce/systems/control_bits.rs",
+            "Le Grand's, surveyed in the thesis",
+        ),
     ],
     left_out: &[
-        (
-            "Lin and Canny's closest features, V-Clip, the separating vector of Chung and Wang",
-            "quoted from others and not measured there: `five times faster than Lin-Canny` and \
-             `Chung-Wang faster on the average` are van den Bergen's; not built here either",
-        ),
-        (
-            "Johnson's sub-algorithm, a start from four directions",
-            "named as alternatives without a figure; the library has the Voronoi solver that the \
-             thesis chose",
-        ),
-        (
-            "artificial neighbours",
-            "they mend climbing on flat neighbourhoods; hulls here have no coplanar vertices \
-             within a face, and climbing ends by the order of vertices",
-        ),
         ("k-d trees and BSP trees", "surveyed, neither built nor measured there"),
-        (
-            "Liu's principal axis, straddlers and two levels; Le Grand's control bits",
-            "surveyed; the thesis leaves them out as well and shifts cells instead",
-        ),
         ("caps of concave objects", "surveyed; triangle meshes are in `crates/jostle/src/mesh`"),
     ],
     figures: FIGURES,
@@ -66,7 +62,11 @@ const FIGURES: &[PaperFigure] = &[
         "A point in the Voronoi region of a vertex.",
         Module("crates/jostle/src/narrow/simplex.rs"),
     ),
-    figure("Figure 5", "A separating vector reflected.", Words("Not built: see what is left out.")),
+    figure(
+        "Figure 5",
+        "A separating vector reflected.",
+        Module("crates/cli/src/reproduce/systems/narrow/separating_vector.rs"),
+    ),
     figure(
         "Figures 6 and 7, algorithm 2",
         "The Minkowski difference and GJK in it, step by step.",
@@ -77,7 +77,7 @@ const FIGURES: &[PaperFigure] = &[
     figure(
         "Figure 9",
         "A search for a support vertex that runs in a circle.",
-        Module("crates/jostle/src/shape/search/climb.rs"),
+        Plot(&["loi-neighbours"]),
     ),
     figure(
         "Figure 10",
@@ -89,7 +89,7 @@ const FIGURES: &[PaperFigure] = &[
         "Figure 11",
         "Time of ISA-GJK against triangles, with and without hill climbing, touching and not: \
          flat with, rising without, touching above apart.",
-        Plot(&["loi-isa-gjk"]),
+        Plot(&["loi-isa-gjk", "loi-narrow-phases", "loi-solver-errors"]),
     ),
     figure(
         "Figures 12 and 13",

@@ -60,6 +60,9 @@ pub(super) const DOCUMENTS: &[Document] =
     &[campbell::DOCUMENT, capannini::DOCUMENT, tracy::DOCUMENT, chapter::DOCUMENT, loi::DOCUMENT];
 
 #[cfg(test)]
+mod numbers;
+
+#[cfg(test)]
 mod tests {
     use std::path::Path;
 

@@ -32,8 +32,9 @@ pub(super) const DOCUMENT: Document = Document {
     ],
     left_out: &[
         (
-            "sorting events into chunks beforehand, and erasing across borders of chunks",
-            "wishes of the paper's last section, without a design or a figure to hold them to",
+            "presorted events and erasing across borders in `segmented-sap` itself",
+            "tried on one axis (`crates/cli/src/reproduce/systems/chunked_list.rs`, part \
+             `tracy/wishes`), without checkpoint sets",
         ),
         (
             "queries of touched cells alone",

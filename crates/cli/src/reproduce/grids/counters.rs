@@ -163,3 +163,20 @@ fn counter_claims(times: &[Vec<f64>], workers: usize) -> Vec<Claim> {
 fn padded(times: &[Vec<f64>]) -> Figure {
     Figure::ratio(&times[2], &times[1])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Verdict::{Fails, Holds};
+    use super::*;
+
+    #[test]
+    fn counters_are_judged_on_both_sides() {
+        let verdicts = |packed: f64, padded: f64, aligned: f64| {
+            let times = [1.0, packed, padded, aligned].map(|time| vec![time; 5]);
+            counter_claims(&times, 4).iter().map(Claim::judged).collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(4.1, 1.5, 0.26), [Holds, Holds, Holds]);
+        assert_eq!(verdicts(0.9, 0.8, 0.5), [Fails, Fails, Fails]);
+        assert_eq!(verdicts(4.1, 4.5, 0.26)[1], Fails, "padding that does not help");
+    }
+}

@@ -270,7 +270,19 @@ fn claims(times: &[Vec<f64>], workers: usize, n: usize) -> Vec<Claim> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Verdict::{Better, Fails, Holds};
     use super::*;
+
+    #[test]
+    fn responses_are_judged_on_both_sides() {
+        let verdicts = |locks: f64, packed: f64, aligned: f64| {
+            let times = [3.6, locks, packed, aligned].map(|time| vec![time; 5]);
+            claims(&times, 4, 9).iter().map(Claim::judged).collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(1.1, 1.1, 1.0), [Holds, Holds, Holds]);
+        assert_eq!(verdicts(1.5, 1.5, 1.6), [Fails, Fails, Fails]);
+        assert_eq!(verdicts(1.5, 1.5, 0.9)[0], Better);
+    }
 
     #[test]
     fn all_versions_sum_up_the_same() {

@@ -79,42 +79,52 @@ pub(super) fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let time = |name: &str| -> &[f64] {
         times.iter().find(|(one, _)| one == name).map_or(&[], |(_, list)| list)
     };
-    let blocks_by_alternating = Figure::ratio(time("blocks"), time("alternating"));
-    let [even, uneven] = [&example, &blocks].map(|list| slashes(list));
+    let times = [time("blocks"), time("alternating"), time("stealing")];
     Ok(vec![
-        Claim::new(
-            "Giving out rows back and forth balances nine objects on three processors",
-            "13/12/11 tests against 21/12/3 by blocks (figures 4.6, 4.7)",
-        )
-        .require_true("the same shares as in the paper", {
-            example == [13, 12, 11] && blocks == [21, 12, 3]
-        })
-        .show(format!("{even} against {uneven}"))
-        .remark("counted, not timed"),
-        Claim::new(
-            "Every processor gets very nearly the same amount of work",
-            "12481257 of 49925028 tests on each of four (figure 4.9)",
-        )
-        .require("largest share by the mean", Figure::counted(worst), Bound::at_most(1.01))
-        .at(format!("{objects} objects, 2 to 16 workers"))
-        .remark("counted"),
-        Claim::new(
-            "Such a schedule needs no work stealing",
-            "no figure: the paper does not compare",
-        )
+        example_claim(&example, &blocks),
+        evenness_claim(worst).at(format!("{objects} objects, 2 to 16 workers")),
+        stealing_claim(times)
+            .at(format!("{objects} boxes on {} threads", threads()))
+            .needs_cores(threads(), available_threads()),
+    ])
+}
+
+fn example_claim(example: &[usize], blocks: &[usize]) -> Claim {
+    let [even, uneven] = [example, blocks].map(slashes);
+    Claim::new(
+        "Giving out rows back and forth balances nine objects on three processors",
+        "13/12/11 tests against 21/12/3 by blocks (figures 4.6, 4.7)",
+    )
+    .require_true("the same shares as in the paper", {
+        example == [13, 12, 11] && blocks == [21, 12, 3]
+    })
+    .show(format!("{even} against {uneven}"))
+    .remark("counted, not timed")
+}
+
+fn evenness_claim(worst: f64) -> Claim {
+    Claim::new(
+        "Every processor gets very nearly the same amount of work",
+        "12481257 of 49925028 tests on each of four (figure 4.9)",
+    )
+    .require("largest share by the mean", Figure::counted(worst), Bound::at_most(1.01))
+    .remark("counted")
+}
+
+/// From the times of blocks, back and forth, and stealing.
+fn stealing_claim([blocks, alternating, stealing]: [&[f64]; 3]) -> Claim {
+    let by_blocks = Figure::ratio(blocks, alternating);
+    Claim::new("Such a schedule needs no work stealing", "no figure: the paper does not compare")
         .require(
             "alternating time by that of stealing",
-            Figure::ratio(time("alternating"), time("stealing")),
+            Figure::ratio(alternating, stealing),
             Bound::at_most(1.1),
         )
-        .show(format!("blocks take {blocks_by_alternating} of the alternating time"))
-        .at(format!("{objects} boxes on {} threads", threads()))
-        .needs_cores(threads(), available_threads())
+        .show(format!("blocks take {by_blocks} of the alternating time"))
         .remark(
-            "true while every row costs what its length says; cells of unlike crowding do \
-                 not, so the library steals",
-        ),
-    ])
+            "true while every row costs what its length says; cells of unlike crowding do not, so \
+             the library steals",
+        )
 }
 
 fn slashes(list: &[usize]) -> String {
@@ -192,7 +202,20 @@ fn hits_in_row(aabbs: &[Aabb], row: usize) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Verdict::{Fails, Holds};
     use super::*;
+
+    #[test]
+    fn schedules_are_judged_on_both_sides() {
+        assert_eq!(example_claim(&[13, 12, 11], &[21, 12, 3]).judged(), Holds);
+        assert_eq!(example_claim(&[13, 12, 10], &[21, 12, 3]).judged(), Fails);
+        let [example, blocks] = shares(3, 9);
+        assert_eq!(example_claim(&example, &blocks).judged(), Holds);
+        assert_eq!(evenness_claim(1.005).judged(), Holds);
+        assert_eq!(evenness_claim(1.02).judged(), Fails);
+        let stealing = |time: f64| stealing_claim([&[2.0; 5], &[time; 5], &[1.0; 5]]).judged();
+        assert_eq!((stealing(1.05), stealing(1.2)), (Holds, Fails));
+    }
 
     #[test]
     fn every_row_is_dealt_once_whatever_the_numbers() {

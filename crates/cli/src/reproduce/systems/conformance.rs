@@ -3,6 +3,8 @@
 use jostle::{BroadPhase, Workers};
 use jostle_testkit::{Build, suite};
 
+use super::control_bits::{ControlBits, Rules};
+use super::liu_sweep::{LiuOptions, LiuSweep, Straddlers, SweepAxis};
 use super::pair_manager::Store;
 use super::plain_octree::PlainOctree;
 use super::swap_sap::SwapSap;
@@ -38,4 +40,26 @@ fn vector_sort_with_a_worker_for_each_axis() {
 #[test]
 fn an_octree_that_is_not_loose() {
     conform(&|_: &Workers| Box::new(PlainOctree::default()) as Box<dyn BroadPhase>, 32);
+}
+
+#[test]
+fn liu_s_sweep_with_each_of_its_ideas() {
+    for (axis, straddlers, bits, per_cell) in [
+        (SweepAxis::Coordinate, Straddlers::Copied, false, 4),
+        (SweepAxis::Coordinate, Straddlers::Copied, true, 9),
+        (SweepAxis::Coordinate, Straddlers::Apart, true, 3),
+        (SweepAxis::Principal, Straddlers::Copied, true, 3),
+        (SweepAxis::Principal, Straddlers::Apart, false, 2),
+        (SweepAxis::Principal, Straddlers::Apart, true, 5),
+    ] {
+        let options = LiuOptions { axis, straddlers, bits, per_cell };
+        conform(&move |_: &Workers| Box::new(LiuSweep::new(options)) as Box<dyn BroadPhase>, 16);
+    }
+}
+
+#[test]
+fn a_grid_with_control_bits_and_without() {
+    for rules in [Rules::EXACT, Rules::WITHOUT_BITS] {
+        conform(&move |_: &Workers| Box::new(ControlBits::new(rules)) as Box<dyn BroadPhase>, 24);
+    }
 }

@@ -17,6 +17,7 @@ const TOLERANCE: f64 = 0.12;
 pub(crate) fn swaps(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes = lab.pick(vec![2000, 4000, 8000], vec![2000, 4000, 8000, 16_000, 32_000, 64_000]);
     let mut table = Table::default();
+    lab.units(sizes.len());
     for n in sizes {
         // Swaps are made whatever they cost.
         let sap = SapOptions { may_rebuild: false, ..SapOptions::default() };
@@ -69,4 +70,19 @@ fn claims(power: f64, divided: f64) -> Vec<Claim> {
         .over_sizes()
         .remark("whole numbers of cells make the boxes of a cell vary from size to size"),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Verdict::{Fails, Holds};
+    use super::*;
+
+    #[test]
+    fn powers_are_judged_on_both_sides() {
+        let verdicts =
+            |whole, divided| claims(whole, divided).iter().map(Claim::judged).collect::<Vec<_>>();
+        assert_eq!(verdicts(1.76, 1.0), [Holds, Holds]);
+        assert_eq!(verdicts(1.5, 0.85), [Fails, Fails]);
+        assert_eq!(verdicts(1.9, 1.2), [Fails, Fails]);
+    }
 }

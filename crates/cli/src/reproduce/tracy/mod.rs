@@ -15,21 +15,23 @@ mod growth;
 mod octree;
 mod single;
 mod sweeps;
+mod wishes;
 
 /// Every experiment of the paper.
 pub(crate) const EXPERIMENT: Experiment = Experiment {
     name: "tracy",
     about: "growth of swaps, figures 8 to 11, octree, sizes of chunks and cells, both sorts",
     parts: &[
-        part("growth", "figure 2: swaps when every box moves", [2.0, 120.0], growth::swaps),
-        part("figure-8", "one insertion and one removal", [2.0, 60.0], single::moving),
-        part("figure-9", "150 of 3 000 boxes move", [2.0, 40.0], single::events),
-        part("figure-10", "10 000 of 100 000 boxes move", [3.0, 90.0], cells::events),
-        part("figure-11", "the world grows", [3.0, 120.0], cells::scale),
-        part("octree", "figure 11 and section 4.2: the octree", [3.0, 120.0], octree::run),
-        part("chunks", "section 3.2.2: endpoints in a chunk", [1.0, 15.0], sweeps::chunks),
-        part("cells", "section 4.2: boxes in a cell", [3.0, 60.0], sweeps::cells),
-        part("sorts", "section 4: local and global sort", [1.0, 20.0], sweeps::sorts),
+        part("growth", "figure 2: swaps when every box moves", [1.0, 5.0], growth::swaps),
+        part("figure-8", "one insertion and one removal", [1.0, 6.0], single::moving),
+        part("figure-9", "150 of 3 000 boxes move", [1.0, 4.0], single::events),
+        part("figure-10", "10 000 of 100 000 boxes move", [2.0, 45.0], cells::events),
+        part("figure-11", "the world grows", [2.0, 70.0], cells::scale),
+        part("octree", "figure 11 and section 4.2: the octree", [2.0, 80.0], octree::run),
+        part("chunks", "section 3.2.2: endpoints in a chunk", [1.0, 4.0], sweeps::chunks),
+        part("cells", "section 4.2: boxes in a cell", [2.0, 30.0], sweeps::cells),
+        part("sorts", "section 4: local and global sort", [1.0, 4.0], sweeps::sorts),
+        part("wishes", "section 4.1: presorted events, erasing across", [1.0, 5.0], wishes::run),
     ],
 };
 

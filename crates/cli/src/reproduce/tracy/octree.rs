@@ -26,13 +26,16 @@ pub(crate) fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes = lab.pick(vec![4000, 8000], vec![10_000, 40_000, 100_000]);
     let frames = lab.pick(8, 24);
     let (mut events, mut moving) = (Vec::new(), Vec::new());
+    let shares = lab.pick(vec![0.0, 0.02], vec![0.0, 0.005, 0.01, 0.02, 0.03]);
+    let moved = lab.pick(vec![0.05, 1.0], vec![0.02, 0.1, 0.3, 0.6, 1.0]);
+    lab.units(sizes.len() * (shares.len() + moved.len()));
     for &n in &sizes {
         let (mut by_events, mut by_moving) = (Table::default(), Table::default());
-        for share in lab.pick(vec![0.0, 0.02], vec![0.0, 0.005, 0.01, 0.02, 0.03]) {
+        for &share in &shares {
             let world = super::world(n, 0.1, share * n as f64);
             by_events.push(200.0 * share, contest(lab, &world, frames, contenders())?);
         }
-        for share in lab.pick(vec![0.05, 1.0], vec![0.02, 0.1, 0.3, 0.6, 1.0]) {
+        for &share in &moved {
             let world = super::world(n, share, 0.0);
             by_moving.push(100.0 * share, contest(lab, &world, frames, contenders())?);
         }
@@ -56,11 +59,11 @@ fn write(
             );
         }
     }
-    let header = ["n", "varied", "value", "contender", "median_ms", "min_ms", "swaps"];
+    let header = ["n", "varied", "value", "contender", "frames", "median_ms", "min_ms", "swaps"];
     lab.csv("octree", &header, &rows)?;
-    let chart = |(n, table): &(usize, Table), x: &str| {
+    let chart = |(n, table): &(usize, Table), title: &str, x: &str| {
         Chart::Lines(Lines {
-            title: format!("The octree among {} boxes", grouped(*n as u64)),
+            title: format!("{title}, {} boxes", grouped(*n as u64)),
             note: "octree: every leaf has an array; octree of the library: loose".into(),
             x: Axis::linear(x),
             y: Axis::linear("milliseconds per step"),
@@ -74,8 +77,10 @@ fn write(
     };
     let mut charts = Vec::new();
     if let (Some(events), Some(moving)) = (events.last(), moving.last()) {
-        charts.push(chart(events, "insertions and removals, percent of the boxes; 10 % move"));
-        charts.push(chart(moving, "percent of the boxes that move; none come or go"));
+        let x = "insertions and removals, percent of the boxes; 10 % move";
+        charts.push(chart(events, "The octree while boxes come and go", x));
+        let x = "percent of the boxes that move; none come or go";
+        charts.push(chart(moving, "The octree while boxes move", x));
     }
     lab.plot("octree", &charts)
 }
@@ -85,7 +90,7 @@ fn growth(table: &Table, contender: usize) -> Figure {
     let (first, last) = (table.varied().next(), table.varied().last());
     match (first, last) {
         (Some(first), Some(last)) => {
-            Figure::ratio(table.times(last, contender), table.times(first, contender))
+            Figure::unpaired(table.times(last, contender), table.times(first, contender))
         }
         _ => Figure::counted(f64::NAN),
     }
@@ -118,8 +123,30 @@ fn coherence(moving: &[(usize, Table)]) -> Claim {
         let (octree, cells) = (growth(table, OCTREE), growth(table, SEGMENTED));
         claim.require(
             format!("growth of segmented cells by that of the octree, {n} boxes"),
-            cells.scaled(1.0 / octree.value),
+            cells.over(octree),
             Bound::at_least(1.0),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Verdict::{Fails, Holds};
+    use super::*;
+
+    /// Both ends of what was varied: one at first, then these times of cells and octree.
+    fn tables(cells: f64, octree: f64) -> Vec<(usize, Table)> {
+        let (one, cells, octree) = ([1.0; 5], [cells; 5], [octree; 5]);
+        let rows: [(f64, &[&[f64]]); 2] =
+            [(0.0, &[&one, &one, &one]), (6.0, &[&one, &cells, &octree])];
+        vec![(10_000, Table::of(&rows)), (20_000, Table::of(&rows))]
+    }
+
+    #[test]
+    fn the_octree_is_judged_on_both_sides() {
+        assert_eq!(insensitive(&tables(3.0, 1.2)).judged(), Holds);
+        assert_eq!(insensitive(&tables(3.0, 1.3)).judged(), Fails);
+        assert_eq!(coherence(&tables(3.0, 2.0)).judged(), Holds);
+        assert_eq!(coherence(&tables(2.0, 3.0)).judged(), Fails);
+    }
 }

@@ -29,6 +29,8 @@ const MARGIN: u32 = 16;
 const MARK: i32 = 4;
 /// The marks of a line with more points than this are smaller, so that the line is seen.
 const CROWDED: usize = 40;
+/// A line has no more marks than this.
+const THIN: usize = 60;
 const FONT: &str = "sans-serif";
 const GRID: RGBColor = RGBColor(226, 226, 226);
 
@@ -276,7 +278,9 @@ fn draw_series(lines: &Lines, index: usize, chart: &mut Plane<'_, '_>) -> Result
         return Ok(());
     }
     let size = if lines.series[index].points.len() > CROWDED { 2 } else { MARK };
-    for point in points {
+    // Of hundreds of marks every tenth or so is enough to tell lines apart.
+    let every = points.len().div_ceil(THIN).max(1);
+    for point in points.into_iter().step_by(every) {
         let at = EmptyElement::at(point);
         let mark = mark(lines.group(index), (0, 0), size, style.color);
         chart.draw_series([at + mark]).map_err(failed)?;
