@@ -13,4 +13,9 @@ impl Bytes<'_> {
     pub(crate) fn byte(&mut self) -> u8 {
         self.next().unwrap_or(0)
     }
+
+    /// A number below a bound, which must not be zero.
+    pub(crate) fn below(&mut self, bound: u8) -> u8 {
+        self.byte() % bound
+    }
 }

@@ -3,18 +3,15 @@
 //! Coordinates are small whole numbers, so that corners, edges and planes coincide often; the loops
 //! use nothing but the test of two triangles, which has tests of its own.
 
+use jostle::decompose::{DecomposeOptions, decompose};
 use jostle::glam::DVec3;
 use jostle::mesh::{Mesh, MeshPair, triangles_touch};
+use jostle::narrow::{Placed, project_point};
 use jostle::shape::Pose;
 
-/// Reads numbers from bytes; zero after their end.
-struct Bytes<'a>(std::slice::Iter<'a, u8>);
+use crate::bytes::Bytes;
 
 impl Bytes<'_> {
-    fn below(&mut self, bound: u8) -> u8 {
-        self.0.next().copied().unwrap_or(0) % bound
-    }
-
     fn point(&mut self) -> DVec3 {
         DVec3::from_array(std::array::from_fn(|_| f64::from(self.below(6))))
     }
@@ -30,7 +27,7 @@ impl Bytes<'_> {
 
 /// Checks pairs of triangles, booleans, distances, rays and nearest points of two meshes.
 pub fn check_meshes(bytes: &[u8]) -> Result<(), String> {
-    let mut bytes = Bytes(bytes.iter());
+    let mut bytes = Bytes(bytes);
     let (Some(a), Some(b)) = (bytes.mesh(), bytes.mesh()) else {
         return Err("a mesh of whole numbers was refused".into());
     };
@@ -56,13 +53,31 @@ pub fn check_meshes(bytes: &[u8]) -> Result<(), String> {
     }
     let (point, way) = (bytes.point() - 0.5, bytes.point() - 2.5);
     check_point(&a, point)?;
-    check_ray(&a, point, way)
+    check_ray(&a, point, way)?;
+    // One in eight: a decomposition takes longer than all the rest.
+    if bytes.below(8) == 0 { check_pieces(&a) } else { Ok(()) }
 }
 
 /// Each triangle as a mesh of its own.
 fn alone(mesh: &Mesh) -> impl Iterator<Item = Mesh> + '_ {
     let one = |&corners: &[u32; 3]| Mesh::new(mesh.vertices().to_vec(), vec![corners]);
     mesh.triangles().iter().filter_map(move |corners| one(corners).ok())
+}
+
+/// Convex pieces hold every corner of the mesh.
+fn check_pieces(mesh: &Mesh) -> Result<(), String> {
+    let options = DecomposeOptions::default().with_max_pieces(4).with_planes(3);
+    let found = decompose(mesh, &options).map_err(|error| error.to_string())?;
+    let (shape, used) = (found.to_shape(), mesh.triangles().iter().flatten());
+    for &vertex in used {
+        let at = mesh.vertices()[vertex as usize];
+        let far = project_point(&Placed::new(&shape, Pose::IDENTITY), at);
+        let far = far.map_err(|error| error.to_string())?.distance;
+        if far > 1e-9 || found.pieces.len() > 4 {
+            return Err(format!("vertex {vertex} is {far} outside {} pieces", found.pieces.len()));
+        }
+    }
+    Ok(())
 }
 
 fn check_point(mesh: &Mesh, point: DVec3) -> Result<(), String> {

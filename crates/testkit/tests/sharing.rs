@@ -1,5 +1,6 @@
 //! Detectors can be sent, shared, asked from many threads at once, and cloned for a rollback.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, RwLock};
 
 use jostle::{Aabb, Algorithm, Boxes, Cast, Detector, Filter, Queries, Stepper, Workers, World};
@@ -105,6 +106,63 @@ fn a_query_that_is_leaked_does_no_harm() {
         assert_eq!(detector.queries().containing([at; 3], &Filter::ALL), [id]);
         detector.step().unwrap();
         std::mem::forget(detector.queries());
+    }
+}
+
+/// Few pairs change in a step and nobody asks for the set for a while, through exclusions,
+/// refusals, copies, snapshots and other algorithms: it is what the events say, for all threads
+/// that then ask at once.
+#[test]
+fn a_set_that_nobody_asked_for_is_right_when_all_do() {
+    const COUNT: usize = 600;
+    let algorithms = Algorithm::ALL;
+    for threads in [1, 3] {
+        let workers = Workers::new(threads).unwrap();
+        let mut detector = Detector::with_workers(algorithms[0], workers.clone());
+        let ids = detector.boxes_mut().insert_all(&row(COUNT, 0.0), Filter::ALL).unwrap();
+        let mut model = BTreeSet::new();
+        for step in 0..20 * algorithms.len() {
+            let pick = |salt: usize| (step * 37 + salt * 101) % COUNT;
+            let away = if step % 3 == 0 { 9.0 } else { 0.0 };
+            let low = pick(1) as f32 * 0.75;
+            let moved = Aabb::new([low, away, 0.0], [low + 1.0, away + 1.0, 1.0]);
+            detector.set(ids[pick(1)], moved).unwrap();
+            let (one, other) = (ids[pick(2) / 2], ids[pick(2) / 2 + 1]);
+            match step % 10 {
+                1 => detector.exclude(one, other).unwrap(),
+                3 => detector.boxes_mut().include(one, other).unwrap(),
+                5 => detector.set_algorithm(algorithms[step / 20]),
+                6 => detector = detector.clone(),
+                7 => {
+                    detector.set_pair_limit(5);
+                    detector.step().unwrap_err();
+                    detector.set_pair_limit(COUNT * COUNT);
+                }
+                8 if step % 40 == 8 => {
+                    let (boxes, pairs) = (detector.boxes().clone(), detector.pairs().to_vec());
+                    let algorithm = detector.algorithm().unwrap();
+                    let workers = workers.clone();
+                    detector = Detector::restore(algorithm, workers, boxes, &pairs).unwrap();
+                }
+                _ => {}
+            }
+            let events = detector.step().unwrap();
+            events.ended.iter().for_each(|pair| assert!(model.remove(pair), "{pair} ended"));
+            events.began.iter().for_each(|pair| assert!(model.insert(*pair), "{pair} began"));
+            assert_eq!(detector.pair_count(), model.len(), "step {step}");
+            if step % 17 == 16 {
+                let (shared, model) = (&detector, &model);
+                std::thread::scope(|scope| {
+                    for _ in 0..3 {
+                        scope.spawn(move || assert!(shared.pairs().iter().eq(model)));
+                    }
+                });
+                let mut oracle = Detector::new(Algorithm::BruteForce);
+                *oracle.boxes_mut() = detector.boxes().clone();
+                oracle.step().unwrap();
+                assert!(oracle.pairs().iter().eq(model), "step {step}");
+            }
+        }
     }
 }
 

@@ -53,3 +53,59 @@ fn every_scene_runs_with_balanced_events_and_the_same_bytes_on_all_threads() {
     // Most pairs of boxes are those of the longest ones, whose shapes lean away from each other.
     assert!((0.1..0.9).contains(&share), "the share of box pairs that touch: {share:.3}");
 }
+
+/// Balls in a lattice, each in touch with its neighbours: enough pairs that lists of pairs and
+/// touches are cut into parts on all workers.
+fn lattice() -> Vec<Body> {
+    let place = |k: usize| at((k % 24) as f64, (k / 24 % 24) as f64, (k / 576) as f64);
+    (0..24 * 24 * 9).map(|k| Body::new(Shape::sphere(0.51).unwrap(), place(k))).collect()
+}
+
+/// The parts of a step that are cut by size: nothing moves, all move and stay what they are, some
+/// of all move apart, few of all move, bodies go, and come.
+#[test]
+fn large_worlds_say_the_same_on_all_threads() {
+    let mut worlds = worlds();
+    let mut ids = Vec::new();
+    for world in &mut worlds {
+        ids = world.insert_all(lattice()).unwrap();
+    }
+    for frame in 0..9 {
+        let moves = |k: usize| match frame {
+            0 | 1 => false,
+            2..=4 => true,
+            5 => k.is_multiple_of(50),
+            _ => k.is_multiple_of(3),
+        };
+        for world in &mut worlds {
+            for (k, &id) in ids.iter().enumerate() {
+                let there = world.pose(id).unwrap().translation();
+                let lift = if frame == 4 && k.is_multiple_of(7) { 0.3 } else { 0.0 };
+                if moves(k) {
+                    world.set_pose(id, at(there.x + 0.001, there.y + lift, there.z)).unwrap();
+                }
+            }
+            if frame == 6 {
+                world.remove_all(&ids[100..140]).unwrap();
+            }
+            world.step().unwrap();
+        }
+        if frame == 6 {
+            ids.drain(100..140);
+        }
+        let first = bits(&worlds[0]);
+        for (number, world) in worlds.iter().enumerate() {
+            assert!(bits(world) == first, "step {frame}: world {number} differs");
+        }
+        let (world, step) = (&worlds[0], worlds[0].last_step());
+        assert!(step.touches.len() > 8192, "too few for two parts: {}", step.touches.len());
+        for touch in step.touches {
+            let placed = [touch.pair.a(), touch.pair.b()].map(|id| world.placed(id).unwrap());
+            let asked = narrow::contact(&placed[0], &placed[1]);
+            assert!(asked == touch.contact, "step {frame}: {asked:?} {touch:?}");
+        }
+        // The ledger of events is that of the touches.
+        let changed = frame == 0 || (4..=6).contains(&frame);
+        assert!(changed || step.ended.is_empty(), "step {frame}: {}", step.ended.len());
+    }
+}

@@ -1,11 +1,9 @@
 //! The data cases of `testdata/contacts`: each says why its answer is known in closed form, and
 //! comes at three scales, two places and two rotations.
 
-mod narrow_support;
-
+use crate::narrow_support::{Case, lines, number, placed};
 use jostle::narrow::{self, Method, Placed, Status};
 use jostle::shape::Pose;
-use narrow_support::{Case, lines, number, placed};
 use std::path::PathBuf;
 
 fn cases() -> Vec<Case> {

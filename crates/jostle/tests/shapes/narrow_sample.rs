@@ -1,9 +1,7 @@
 //! Every query of the shared sample through the front, against its certified reference.
 
-mod narrow_support;
-
+use crate::narrow_support::{Case, data_folder, is_polyhedral, lines, number, placed};
 use jostle::narrow::{self, Method, Placed, Status};
-use narrow_support::{Case, data_folder, is_polyhedral, lines, number, placed};
 use std::collections::HashMap;
 
 fn sample() -> Option<Vec<Case>> {

@@ -4,8 +4,6 @@
 //! depth by the support plane along its normal and by the absence of a shorter way out among many
 //! directions, among them all face and edge directions of polyhedra (through SAT).
 
-mod narrow_support;
-
 use glam::{DQuat, DVec3};
 use jostle::narrow::{self, Contact, Method, Options, PairCache, Placed, Query, Status, TOUCH};
 use jostle::shape::{Pose, Shape};

@@ -1,13 +1,10 @@
 //! Rays and points against every shape: an independent membership test decides where lines are
 //! inside, and supporting planes prove normals and distances.
 
-#[path = "narrow_support/random.rs"]
-mod random;
-
+use crate::random::{KINDS, Random};
 use glam::{DQuat, DVec3};
 use jostle::narrow::{Options, Placed, Query, Ray, SurfacePart, cast_ray, project_point};
 use jostle::shape::{Hull, Pose, Shape, ShapeError};
-use random::{KINDS, Random};
 
 /// How far a local point is outside of a shape, in a measure of its own that is negative inside;
 /// none for shapes without an inside.

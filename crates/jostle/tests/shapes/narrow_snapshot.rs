@@ -1,5 +1,4 @@
 //! Shapes and poses in snapshots: the same bits come back, and hostile data is refused.
-#![cfg(feature = "serde")]
 
 use glam::{DQuat, DVec3};
 use jostle::shape::{Hull, Pose, Shape, SupportSearch};

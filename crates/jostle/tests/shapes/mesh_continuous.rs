@@ -1,11 +1,9 @@
 //! Times of impact of vertices and triangles, edges and edges: the published unit tests, and
 //! contacts that are made to happen.
 
-mod narrow_support;
-
+use crate::narrow_support::data_folder;
 use glam::DVec3;
 use jostle::mesh::{edge_edge_time, vertex_face_time};
-use narrow_support::data_folder;
 
 type Test = fn(&[DVec3; 4], &[DVec3; 4]) -> Option<f64>;
 

@@ -1,19 +1,13 @@
 //! Worlds with meshes and height fields in them.
 
-#[allow(dead_code, reason = "other tests use the rest of it")]
-#[path = "narrow_support/random.rs"]
-mod random;
-
-mod mesh_support;
-
+use crate::mesh_support::{ball, cube, floor};
+use crate::random::{KINDS, Random};
 use glam::{DQuat, DVec3};
 use jostle::mesh::Mesh;
 use jostle::narrow::{Placed, contact};
 use jostle::shape::{HeightField, Pose, Shape};
 use jostle::world::Detail;
 use jostle::{Algorithm, Body, BodyId, BodyPair, Filter, Workers, World};
-use mesh_support::{ball, cube, floor};
-use random::{KINDS, Random};
 
 /// A bumpy floor, a field, a solid block, meshes that move, and all kinds of shapes.
 fn bodies(random: &mut Random) -> Vec<Body> {

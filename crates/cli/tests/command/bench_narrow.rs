@@ -1,8 +1,6 @@
 //! `jostle bench --narrow`: rows, agreement, files, and command lines that make no sense.
 
-mod common;
-
-use common::{Bench, keys};
+use crate::common::{Bench, keys};
 use jostle_scenes::ShapeKind;
 use serde_json::Value;
 

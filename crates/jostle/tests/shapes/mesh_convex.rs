@@ -1,12 +1,8 @@
 //! Meshes against convex shapes: loops over all triangles, parry3d-f64 as a second opinion, moved
 //! and swapped pairs, and solids.
 
-#[allow(dead_code, reason = "other tests use the rest of it")]
-#[path = "narrow_support/random.rs"]
-mod random;
-
-mod mesh_support;
-
+use crate::mesh_support::{all_corners, ball, brute, cube};
+use crate::random::{KINDS, Random};
 use glam::{DQuat, DVec3};
 use jostle::mesh::{Fill, Mesh};
 use jostle::narrow::{
@@ -14,11 +10,9 @@ use jostle::narrow::{
     contact_within, detailed_contact, distance, intersects,
 };
 use jostle::shape::{Pose, Shape};
-use mesh_support::{all_corners, ball, brute, cube};
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
 use parry3d_f64::shape::{Ball, Cuboid, Shape as ParryShape, TriMesh};
-use random::{KINDS, Random};
 
 fn bumpy(rings: u32, random: &mut Random) -> Mesh {
     let (points, triangles) = ball(rings, 0.3, random);

@@ -1,10 +1,8 @@
 //! `jostle contacts`: the shared sample, motion, and lines that are no queries.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::{Bench, keys, shared_data};
+use crate::common::{Bench, keys, shared_data};
 use serde_json::{Value, json};
 
 fn sphere(radius: f64, x: f64) -> Value {

@@ -1,8 +1,6 @@
 //! The other subcommands: scene, bench, reproduce, explain, completions, and the built-in world.
 
-mod common;
-
-use common::{Bench, keys};
+use crate::common::{Bench, keys};
 use jostle::Algorithm;
 use jostle_cli::reproduce::EXPERIMENTS;
 use jostle_cli::support::text::count_of;
@@ -232,6 +230,74 @@ fn a_run_that_is_stopped_says_what_is_missing() {
     assert!(!bench.path("out/parts/campbell-tenth.json").exists());
     let text = std::fs::read_to_string(report).unwrap();
     assert!(text.contains("NOT FINISHED") && text.contains("`campbell/tenth`"), "{text}");
+}
+
+/// Ctrl-C between parts: those that are finished are kept, and a resumed run ends the others.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_stopped_goes_on_where_it_was() {
+    let bench = Bench::new();
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin!("jostle"))
+        .args(["reproduce", "grids", "--quick", "-o"])
+        .arg(bench.path("out"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let first = bench.path("out/parts/grids-counters.json");
+    for _ in 0..1200 {
+        if first.is_file() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let id = child.id().to_string();
+    std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let kept = std::fs::read(&first).unwrap();
+    let report = std::fs::read_to_string(bench.path("out/report.md")).unwrap();
+    assert!(report.contains("NOT FINISHED"), "{report}");
+    assert!(report.contains("`jostle reproduce grids/counters --quick`"), "{report}");
+    let again = bench.ok(&["reproduce", "grids", "--quick", "-o", "out", "--resume"]);
+    assert!(again.contains("parts are kept") && !again.contains("## grids/counters\n"), "{again}");
+    assert_eq!(std::fs::read(&first).unwrap(), kept);
+    let report = std::fs::read_to_string(bench.path("out/report.md")).unwrap();
+    assert!(!report.contains("NOT FINISHED"), "{report}");
+}
+
+/// Files that may not grow fail as on a full disk: told, and nothing is called finished.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_told_before_the_work() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("out")).unwrap();
+    let command = "trap '' XFSZ; ulimit -f 8; exec \"$0\" reproduce grids/memory --quick -o out";
+    let output = std::process::Command::new("sh")
+        .args(["-c", command])
+        .arg(assert_cmd::cargo::cargo_bin!("jostle"))
+        .current_dir(bench.path("."))
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("report.md"), "{told}");
+    assert!(!bench.path("out/report.md").exists());
+    assert!(!bench.path("out/parts/grids-memory.json").exists());
+}
+
+#[test]
+fn a_report_tells_the_machine_and_not_its_name() {
+    let bench = Bench::new();
+    bench.ok(&["reproduce", "grids/memory", "--quick", "-o", "out"]);
+    let folder = bench.path("out").canonicalize().unwrap();
+    for file in ["report.md", "index.html", "parts/grids-memory.json"] {
+        let text = std::fs::read_to_string(bench.path("out").join(file)).unwrap();
+        assert!(text.contains(" threads, ") && text.contains("memory"), "{file}");
+        assert!(!text.contains(folder.to_str().unwrap()), "{file} has a path");
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        // A name of two letters may be part of any word.
+        assert!(host.trim().len() < 6 || !text.contains(host.trim()), "{file} has the host's name");
+    }
 }
 
 #[test]

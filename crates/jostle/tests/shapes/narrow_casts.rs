@@ -1,15 +1,12 @@
 //! Casts against sampling in time: they end where the target distance is reached, and not later.
 
-#[path = "narrow_support/random.rs"]
-mod random;
-
+use crate::random::{KINDS, Random};
 use glam::DVec3;
 use jostle::narrow::{
     CastOptions, ImpactStatus, Motion, Moving, Placed, cast_shape, contact, distance,
     time_of_impact,
 };
 use jostle::shape::{Pose, Shape};
-use random::{KINDS, Random};
 
 fn moving<'a>(random: &mut Random, shape: &'a Shape, at: DVec3, speed: DVec3) -> Moving<'a> {
     let pose = Pose::new(random.pose(0.0).rotation(), at).expect("a pose");

@@ -1,7 +1,5 @@
 //! Random meshes, shared by the tests of meshes.
 
-#![allow(dead_code)]
-
 use glam::DVec3;
 use jostle::mesh::{Fill, Mesh};
 use jostle::narrow::{Contact, PairCache, Placed, Query};

@@ -1,8 +1,6 @@
 //! Bad usage and bad input: a clear message, exit code 2, and nothing half written.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 /// Runs, expects exit code 2 and every word in the message.
 fn refused(bench: &Bench, args: &[&str], words: &[&str]) {

@@ -1,15 +1,12 @@
 //! Rounded shapes and support functions of the user's, through every question of the narrow phase:
 //! rounding equals a margin of the query, and a function equals the shape it imitates.
 
-#[path = "narrow_support/random.rs"]
-mod random;
-
+use crate::random::{KINDS, Random};
 use glam::DVec3;
 use jostle::narrow::{
     self, Motion, Moving, Options, PairCache, Placed, Query, Status, time_of_impact,
 };
 use jostle::shape::{BoundingCapsule, Obb, Pose, Shape, ShapeError, SupportMap};
-use random::{KINDS, Random};
 
 #[test]
 fn rounding_is_a_margin() {

@@ -1,8 +1,6 @@
 //! `jostle bench --world`: rows, files, and command lines that make no sense.
 
-mod common;
-
-use common::{Bench, keys};
+use crate::common::{Bench, keys};
 use jostle_scenes::WorldKind;
 
 const QUICK: [&str; 4] = ["--bodies", "60", "--frames", "3"];

@@ -1,7 +1,5 @@
 //! Runs the built command and keeps its files in a folder of their own.
 
-#![allow(dead_code)] // Each test file uses a part of it.
-
 use std::path::{Path, PathBuf};
 use std::process::Output;
 

@@ -1,11 +1,7 @@
 //! Moving shapes against meshes and height fields, and rays and points against them.
 
-#[allow(dead_code, reason = "other tests use the rest of it")]
-#[path = "narrow_support/random.rs"]
-mod random;
-
-mod mesh_support;
-
+use crate::mesh_support::{self, all_corners, ball, brute, cube};
+use crate::random::{KINDS, Random};
 use glam::DVec3;
 use jostle::mesh::Mesh;
 use jostle::narrow::{
@@ -13,8 +9,6 @@ use jostle::narrow::{
     project_point, time_of_impact,
 };
 use jostle::shape::{HeightField, Pose, Shape};
-use mesh_support::{all_corners, ball, brute, cube};
-use random::{KINDS, Random};
 
 #[test]
 fn impacts_are_the_first_of_all_triangles() {

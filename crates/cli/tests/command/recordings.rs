@@ -1,8 +1,6 @@
 //! `jostle record` and `jostle replay`.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 fn recorded(bench: &Bench) {
     let scene = ["record", "--scene", "churn", "--n", "600", "--frames", "20", "-o", "a.rec"];

@@ -1,8 +1,6 @@
 //! `jostle pairs`.
 
-mod common;
-
-use common::{Bench, keys};
+use crate::common::{Bench, keys};
 use jostle_scenes::read_pairs;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

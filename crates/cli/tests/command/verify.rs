@@ -1,8 +1,6 @@
 //! `jostle verify`, and that it finds what is broken on purpose.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use jostle::{Algorithm, Boxes, BroadPhase, Error, PairBuffer, Report, Stats, Workers};
 use jostle_cli::Failure;
 use jostle_cli::support::feed::Feed;

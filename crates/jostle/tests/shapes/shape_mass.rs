@@ -1,12 +1,9 @@
 //! Mass properties against sums over a grid of points, closed forms and each other.
 
-#[path = "narrow_support/random.rs"]
-mod random;
-
+use crate::random::{KINDS, Random};
 use glam::{DMat3, DVec3};
 use jostle::narrow::{Placed, project_point};
 use jostle::shape::{MassProperties, Pose, Shape};
-use random::{KINDS, Random};
 
 /// By the points of a grid that are inside, of a shape within `-half..half`.
 fn by_grid(shape: &Shape, half: f64, cells: usize) -> MassProperties {

@@ -1,8 +1,6 @@
 //! Meshes through the command: queries, reports and benchmarks.
 
-mod common;
-
-use common::{Bench, shared_data};
+use crate::common::{Bench, shared_data};
 use serde_json::{Value, json};
 
 /// A cube of edge 2 about the origin.
@@ -220,6 +218,67 @@ fn a_mesh_is_described() {
     assert_eq!((&rows[1]["closed"], &rows[1]["border_edges"]), (&json!(false), &json!(3)));
     let stderr = bench.fails(2, &["mesh", "nothing.npy"]);
     assert!(stderr.contains("must end in .obj, .stl, .ply, .gltf or .glb"), "{stderr}");
+}
+
+/// A bracket of two bars, whose corner is hollow.
+fn bracket_obj() -> String {
+    let outline = [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]];
+    let mut text = String::new();
+    for z in 0..2 {
+        outline.iter().for_each(|[x, y]| text += &format!("v {x} {y} {z}\n"));
+    }
+    for k in 0..6 {
+        let (a, b) = (k + 1, (k + 1) % 6 + 1);
+        text += &format!("f {a} {b} {} {}\n", b + 6, a + 6);
+    }
+    for [a, b, c] in [[1, 2, 3], [1, 3, 4], [1, 4, 6], [4, 5, 6]] {
+        text += &format!("f {c} {b} {a}\nf {} {} {}\n", a + 6, b + 6, c + 6);
+    }
+    text
+}
+
+#[test]
+fn a_mesh_is_decomposed() {
+    let bench = Bench::new();
+    bench.write("bracket.obj", bracket_obj());
+    let text = bench.ok(&["decompose", "bracket.obj", "-o", "convex.obj"]);
+    assert!(text.contains("convex.obj: 2 pieces of 16 vertices"), "{text}");
+    assert!(text.contains("100.0 % of the solid's"), "{text}");
+    let written = std::fs::read_to_string(bench.path("convex.obj")).unwrap();
+    let objects: Vec<&str> = written.lines().filter(|line| line.starts_with("o ")).collect();
+    assert_eq!(objects, ["o convex_0", "o convex_1"]);
+    let whole = &bench.json(&["mesh", "convex.obj", "--json"])[0];
+    assert_eq!((&whole["parts"], &whole["solid"]), (&json!(2), &json!(true)));
+    assert!((whole["volume"].as_f64().unwrap() - 3.0).abs() < 1e-9);
+
+    let again = ["decompose", "bracket.obj", "-o", "again.obj", "--json", "--max-pieces", "1"];
+    let row = &bench.json(&again)[0];
+    assert_eq!((&row["pieces"], &row["solid_volume"]), (&json!(1), &json!(3.0)));
+    assert!((row["volume"].as_f64().unwrap() - 3.5).abs() < 1e-9, "{row}");
+    assert!(row["concavity"].as_f64() > Some(0.1) && row["convex"][0]["vertices"] == 10);
+    let printed = bench.ok(&["decompose", "bracket.obj", "-o", "-"]);
+    assert_eq!(printed, written, "standard output and file differ");
+}
+
+#[test]
+fn a_decomposition_begins_with_checks() {
+    let bench = Bench::new();
+    bench.write("bracket.obj", bracket_obj());
+    for (options, words) in [
+        (&["bracket.obj", "-o", "bracket.obj"][..], "is the input"),
+        (&["bracket.obj", "-o", "missing/out.obj"], "missing"),
+        (&["bracket.obj", "-o", "out.stl"], "must end in .obj"),
+        (&["bracket.obj", "-o", "-", "--json"], "give a file name"),
+        (&["bracket.obj", "-o", "out.obj", "--concavity", "0"], "concavity = 0"),
+        (&["bracket.obj", "-o", "out.obj", "--concavity", "NaN"], "concavity = NaN"),
+        (&["bracket.obj", "-o", "out.obj", "--planes", "9999"], "planes = 9999"),
+        (&["nothing.obj", "-o", "out.obj"], "nothing.obj: there is no such"),
+    ] {
+        let stderr = bench.fails(2, &[&["decompose"], options].concat());
+        assert!(stderr.contains(words), "{words:?} in {stderr}");
+        assert!(!bench.path("out.obj").exists());
+    }
+    assert_eq!(std::fs::read_to_string(bench.path("bracket.obj")).unwrap(), bracket_obj());
 }
 
 #[test]

@@ -1,19 +1,13 @@
 //! Contact points on meshes and height fields: what slides over a floor gets normals of the floor,
 //! however it is triangulated.
 
-#[allow(dead_code, reason = "other tests use the rest of it")]
-#[path = "narrow_support/random.rs"]
-mod random;
-
-mod mesh_support;
-
 use std::collections::BTreeSet;
 
+use crate::mesh_support::{cube, floor};
+use crate::random::Random;
 use glam::{DQuat, DVec3};
 use jostle::narrow::{ManifoldPoint, PairCache, Placed, Query, contact, manifold};
 use jostle::shape::{HeightField, Pose, Shape};
-use mesh_support::{cube, floor};
-use random::Random;
 
 fn sliders() -> Vec<(Shape, f64)> {
     let half = DVec3::new(0.5, 0.3, 0.4);

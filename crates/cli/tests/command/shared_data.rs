@@ -1,8 +1,6 @@
 //! The data sets with published pairs: every frame's count and hash through the command.
 
-mod common;
-
-use common::{Bench, shared_data};
+use crate::common::{Bench, shared_data};
 use serde_json::Value;
 
 /// Tests over all frames up to which brute force is tried as well.

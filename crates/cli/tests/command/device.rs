@@ -1,9 +1,6 @@
 //! `--device`: the same pairs on a GPU, here Mesa's software one.
-#![cfg(feature = "gpu")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 
 /// Says that a test is left out if `./test.sh` found no driver and could not install one.
 fn without_driver() -> bool {

@@ -1,7 +1,5 @@
 //! Reading of contact queries, shared by the tests of the narrow phase.
 
-#![allow(dead_code)]
-
 use glam::{DQuat, DVec3};
 use jostle::narrow::{Contact, Method, Options, PairCache, Placed, Query};
 use jostle::shape::{Pose, Shape};
