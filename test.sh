@@ -15,6 +15,10 @@ if ! command -v cargo >/dev/null 2>&1; then
 fi
 export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-never}
 export RUST_BACKTRACE=${RUST_BACKTRACE:-1}
+# Compiling once from nothing takes less without what the next compilation could reuse.
+export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
+# The same random cases on every machine; the soak and the fuzz targets look for new ones.
+export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-1}
 
 only=${1:-}
 passed=() failed=() skipped=()
