@@ -87,9 +87,13 @@ on_i686() { # arguments of cargo test
     cargo test --locked --target i686-unknown-linux-musl "$@"
 }
 
+# Steps that run the same tests again, on another platform or in another form, take fewer random
+# cases of each.
+few_cases=64
+
 i686() {
   need_target i686-unknown-linux-musl || return
-  on_i686 -p jostle --lib && on_i686 -p jostle-testkit --test golden
+  PROPTEST_CASES=$few_cases on_i686 -p jostle --lib && on_i686 -p jostle-testkit --test golden
 }
 
 on_aarch64() { # arguments of cargo test
@@ -128,8 +132,13 @@ wasm32() {
 # Steps below name the whole workspace even where they run one program of it: its features are then
 # those of the tests, and nothing is compiled twice.
 portable_simd() {
-  JOSTLE_SIMD=portable cargo test --locked --workspace --exclude jostle-gpu \
-    --lib --test conformance --test golden -- --skip worlds_above_every_threshold
+  JOSTLE_SIMD=portable PROPTEST_CASES=$few_cases cargo test --locked --workspace \
+    --exclude jostle-gpu --lib --test conformance --test golden -- \
+    --skip worlds_above_every_threshold
+}
+
+without_threads() {
+  PROPTEST_CASES=$few_cases cargo test --locked -p jostle --no-default-features --lib
 }
 
 soak() {
@@ -228,7 +237,7 @@ step "lint" cargo clippy --locked --workspace --all-targets --quiet -- -D warnin
 step "documentation" documentation
 step "software Vulkan" vulkan
 step "tests" tests
-step "tests without threads" cargo test --locked -p jostle --no-default-features --lib
+step "tests without threads" without_threads
 step "tests with portable SIMD" portable_simd
 step "viewer in a browser" browser
 step "packages" packages

@@ -155,6 +155,7 @@ fn rule(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     )?;
     let best = (0..counts.len()).min_by(|&a, &b| ms(a).total_cmp(&ms(b))).unwrap_or(0);
     let list = |k: usize| -> Vec<f64> { rounds[k].iter().map(|outcome| outcome.ms).collect() };
+    let tests = |k: usize| rounds[k][0].tests as f64;
     Ok(vec![
         Claim::new(
             "One cell for 64 000 objects is a good number",
@@ -167,9 +168,12 @@ fn rule(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         )
         .show(format!("best with {} objects for each cell", counts[best]))
         .at(format!("{n} boxes"))
-        .remark(
+        .because(
             "a GPU needs thousands of boxes in a cell to be busy; a thread wants as few candidates \
              as copies allow",
+            "tests with 64 000 by those with the best number",
+            Figure::counted(tests(counts.len() - 1) / tests(best)),
+            Bound::at_least(4.0),
         ),
     ])
 }
@@ -396,9 +400,13 @@ fn claims(rows: &[Row]) -> Vec<Claim> {
                 sweep.ms / fixed.ms,
                 hash.ms / fixed.ms
             ))
-            .remark(
-                "one thread. Liu's few large cells feed thousands of GPU threads; one thread pays \
-                 for every candidate, so it wants cells of a few widths",
+            .remark("one thread")
+            .because(
+                "Liu's few large cells feed thousands of GPU threads; one thread pays for every \
+                 candidate, so it wants cells of a few widths",
+                format!("tests of Liu's rule by those of the fixed cell, {at}"),
+                Figure::counted(liu.tests as f64 / fixed.tests as f64),
+                Bound::at_least(10.0),
             ),
         Claim::new(
             "Small cells cost because boxes straddle and are copied",
@@ -422,7 +430,14 @@ fn claims(rows: &[Row]) -> Vec<Claim> {
             per_box(liu.tests as f64)
         ))
         .at(at)
-        .remark("the copies are real; on one thread the candidates they save outweigh them"),
+        .because(
+            "the copies are real; on one thread the candidates they spare outweigh them",
+            "tests spared for each entry more",
+            Figure::counted(
+                (liu.tests as f64 - fixed.tests as f64) / (entries(fixed) - entries(liu)),
+            ),
+            Bound::at_least(10.0),
+        ),
         Claim::new(
             "The broad phase scales well",
             "said of the parallel part (section 6.3, figure 13)",

@@ -142,7 +142,7 @@ fn race_of_schedules(lab: &mut Lab, objects: usize) -> Result<Vec<(String, Vec<f
     let mut times: Vec<(String, Vec<f64>)> =
         ["blocks", "alternating", "stealing"].map(|name| (name.to_owned(), Vec::new())).into();
     let mut hits = [0; 3];
-    for _ in 0..lab.pick(7, 15) {
+    for _ in 0..lab.pick(7, 101) {
         let found = AtomicU64::new(0);
         let row = |row: usize| hits_in_row(aabbs, row);
         let blocks = milliseconds_of(|| {

@@ -279,9 +279,12 @@ fn of_times(rows: &[Row]) -> Vec<Claim> {
         .show(work)
         .show(shown(rows, LIN_CANNY, ISA_GJK, true))
         .at("pairs that stay apart: Lin-Canny has no answer for others")
-        .remark(
-            "with the last features at hand one look at them is about the work of one search; \
-             van den Bergen had I-COLLIDE, the authors' program, of which only the idea is here",
+        .remark("van den Bergen had I-COLLIDE, the authors' program; only its idea is here")
+        .because(
+            "with the last features at hand one look at them ends the question, as one search does",
+            "pairs of features that Lin-Canny looks at by ISA-GJK's searches",
+            Figure::counted(features.mean(features.steps) / axes.mean(axes.searches)),
+            Bound::at_most(1.5),
         ),
         at_all(
             Claim::new("V-Clip is faster than Lin-Canny", "Mirtich's measurement (section 5.2.1)"),
@@ -296,9 +299,15 @@ fn of_times(rows: &[Row]) -> Vec<Claim> {
             features.mean(features.steps)
         ))
         .at("pairs that stay apart")
-        .remark(
-            "as many looks; the last one decides, and it clips an edge against all walls where \
-             Lin-Canny tests one point. Mirtich had I-COLLIDE, the authors' program",
+        .remark("Mirtich had I-COLLIDE, the authors' program")
+        .because(
+            "both look equally often, and a look of V-Clip clips an edge against all walls where \
+             Lin-Canny tests one point",
+            "pairs of features that V-Clip looks at by those of Lin-Canny",
+            Figure::counted(
+                counts(V_CLIP).mean(counts(V_CLIP).steps) / features.mean(features.steps),
+            ),
+            Bound::near(1.0, 0.1),
         ),
         at_all(
             Claim::new(
@@ -313,10 +322,20 @@ fn of_times(rows: &[Row]) -> Vec<Claim> {
         .remark("GJK for distances, with climbing and the last axis"),
     ];
     let averages = [
-        (true, "pairs that stay apart", "the first vector that separates ends both"),
-        (false, "all pairs", "overlaps are the difference: the vector has to run out of room"),
+        (
+            true,
+            "pairs that stay apart",
+            "the first vector that separates ends both, so the vector saves nothing",
+            Bound::near(1.0, 0.1),
+        ),
+        (
+            false,
+            "all pairs",
+            "overlaps are the difference: the vector has to run out of room",
+            Bound::at_least(1.25),
+        ),
     ];
-    for (apart, which, why) in averages {
+    for (apart, which, why, searches) in averages {
         let counts = if apart { &small.apart_counts } else { &small.counts };
         let [vector, axis] = [CHUNG_WANG, ISA_GJK].map(|system| counts[place(system)]);
         claims.push(
@@ -335,7 +354,12 @@ fn of_times(rows: &[Row]) -> Vec<Claim> {
                 axis.mean(axis.searches)
             ))
             .show(shown(rows, ISA_GJK, CHUNG_WANG, apart))
-            .remark(why),
+            .because(
+                why,
+                "its searches by those of ISA-GJK",
+                Figure::counted(vector.mean(vector.searches) / axis.mean(axis.searches)),
+                searches,
+            ),
         );
     }
     claims
@@ -359,7 +383,7 @@ fn of_counts(lab: &Lab, rows: &[Row]) -> Result<Vec<Claim>, Failure> {
     };
     let searches = |system| sum(system, &|counts| counts.searches);
     let deep = deep(lab)?;
-    let (steps, lost) = reflections(lab)?;
+    let reflected = reflections(lab)?;
     Ok(vec![
         Claim::new(
             "ISA-GJK has a tighter worst case than Chung and Wang's vector",
@@ -379,12 +403,19 @@ fn of_counts(lab: &Lab, rows: &[Row]) -> Result<Vec<Claim>, Failure> {
             "A reflection may lead away from a separating axis",
             "equation 6 may fail, after van den Bergen (section 5.2.2)",
         )
-        .require("steps that do", Figure::counted(lost), Bound::at_least(1.0))
-        .at(format!("{steps} steps of pairs that are apart"))
-        .remark(
+        .require(
+            "reflections that do",
+            Figure::counted(reflected.lost as f64),
+            Bound::at_least(1.0),
+        )
+        .at(format!("{} reflections of pairs that are apart", reflected.compared))
+        .because(
             "it cannot: the corner has a positive product with every separating axis and none with \
-             the vector, so each reflection gains. What fails is convergence: gains shrink, and \
-             the questions above that ran into the limit are those",
+             the vector, so each reflection comes nearer. What fails is convergence: gains shrink, \
+             and the questions above that ran into the limit are those",
+            "percent of the reflections that come nearer",
+            Figure::counted(100.0 * reflected.gained as f64 / reflected.compared.max(1) as f64),
+            Bound::at_least(99.0),
         ),
         Claim::new(
             "ISA-GJK finds collisions that Lin-Canny misses",
@@ -444,9 +475,9 @@ fn deep(lab: &Lab) -> Result<[Counts; 3], Failure> {
     Ok([count(LIN_CANNY)?, count(System::InnerRegions)?, count(V_CLIP)?])
 }
 
-/// Steps of the vector on pairs that are apart, and those that lose ground against the axis between
-/// the nearest points.
-fn reflections(lab: &Lab) -> Result<(u64, f64), Failure> {
+/// Reflections of the vector on pairs that are apart, compared with the axis between the nearest
+/// points.
+fn reflections(lab: &Lab) -> Result<Work, Failure> {
     let course = Course::new(&ShapeKind::ALL[0], Placing::Separated, lab.pick(200, 4000))?;
     let mut work = Work::default();
     for (number, pair) in course.scene.pairs.iter().enumerate() {
@@ -458,7 +489,7 @@ fn reflections(lab: &Lab) -> Result<(u64, f64), Failure> {
         let mut memory = Memory::default();
         separating_vector_against(&course.pair(number, 0), axis, &mut memory, &mut work);
     }
-    Ok((work.steps, work.lost as f64))
+    Ok(work)
 }
 
 /// Almost constant time in coherent motion.
@@ -498,8 +529,16 @@ fn of_growth(rows: &[Row]) -> Vec<Claim> {
             .show(format!("rounds: {}", grown.collect::<Vec<_>>().join(", ")))
             .at("pairs that stay apart; a power of 0.2 is a factor of 2.3 from 80 to 5120")
             .over_sizes()
-            .remark(
+            .because(
                 "the turn in a frame stays while features shrink, so walks pass over more of them",
+                format!(
+                    "rounds of {} at {} triangles by those at {}",
+                    systems[0].name(),
+                    last.triangles,
+                    first.triangles
+                ),
+                Figure::counted(steps(last, systems[0]) / steps(first, systems[0])),
+                Bound::at_least(1.5),
             )
     });
     claims.collect()

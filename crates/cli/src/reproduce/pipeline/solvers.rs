@@ -150,7 +150,14 @@ pub(crate) fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
             per_question(regions(2)),
             per_question(regions(0))
         ))
-        .remark("dot products are not kept from step to step"),
+        .remark("dot products are not kept from step to step")
+        .because(
+            "it looks at equally many sets of corners as there are regions to look at, and each \
+             costs about the same products",
+            "sets of corners by regions",
+            Figure::counted(regions(2) / regions(0)),
+            Bound::near(1.0, 0.1),
+        ),
         Claim::new(
             "Johnson's equations are the most robust way to the nearest point",
             "van den Bergen's claim (section 6.2.1)",
@@ -199,7 +206,12 @@ pub(crate) fn claims(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
                 .collect::<Vec<_>>()
                 .join(", "),
         )
-        .remark("four searches come before the first test, and two would do for pairs apart"),
+        .because(
+            "four searches come before the first test, and few pairs need so many",
+            "searches from four directions by those from one",
+            Figure::counted(searches(3) / searches(0)),
+            Bound::at_least(1.25),
+        ),
     ])
 }
 

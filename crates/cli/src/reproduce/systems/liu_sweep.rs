@@ -78,6 +78,10 @@ pub(crate) struct LiuSweep {
     tests: u64,
     candidates: u64,
     entries: usize,
+    /// Boxes on borders.
+    straddlers: usize,
+    /// Entries in the cells of borders of boxes that are on none.
+    reaching: usize,
 }
 
 /// The cells of a step.
@@ -159,7 +163,15 @@ fn range(parts: usize, places: [f64; 2]) -> u64 {
 
 impl LiuSweep {
     pub(crate) fn new(options: LiuOptions) -> LiuSweep {
-        LiuSweep { options, cells: Vec::new(), tests: 0, candidates: 0, entries: 0 }
+        LiuSweep {
+            options,
+            cells: Vec::new(),
+            tests: 0,
+            candidates: 0,
+            entries: 0,
+            straddlers: 0,
+            reaching: 0,
+        }
     }
 
     fn fill(&mut self, shadows: &[(u32, Shadow)]) -> Grid {
@@ -180,6 +192,7 @@ impl LiuSweep {
         for &(slot, shadow) in shadows {
             let span = grid.span(&shadow);
             let border = if copied { NONE } else { grid.border_of(&span) };
+            self.straddlers += usize::from(border != NONE);
             let mut entry = Entry { along: shadow.along, slot, border, bits: u64::MAX };
             if border == NONE {
                 for row in span[0][0]..=span[0][1] {
@@ -198,6 +211,7 @@ impl LiuSweep {
                     if self.options.bits {
                         entry.bits = grid.bits_on_border(number, &shadow);
                     }
+                    self.reaching += usize::from(border == NONE);
                     self.cells[count * count + number].push(entry);
                 }
             }
@@ -324,6 +338,7 @@ impl BroadPhase for LiuSweep {
 
     fn update(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
         (self.tests, self.candidates, self.entries) = (0, 0, 0);
+        (self.straddlers, self.reaching) = (0, 0);
         let live = || boxes.live_slots().map(|slot| (slot.get(), &boxes.aabbs()[slot.index()]));
         let centers: Vec<DVec3> = live()
             .map(|(_, aabb)| {
@@ -349,7 +364,12 @@ impl BroadPhase for LiuSweep {
         Stats {
             tests: self.tests,
             bytes,
-            counts: vec![("entries", self.entries as f64), ("candidates", self.candidates as f64)],
+            counts: vec![
+                ("entries", self.entries as f64),
+                ("candidates", self.candidates as f64),
+                ("straddlers", self.straddlers as f64),
+                ("reaching", self.reaching as f64),
+            ],
             ..Stats::default()
         }
     }

@@ -193,10 +193,12 @@ fn draw_lines(lines: &Lines, panel: &Panel<'_>) -> Result<(), Failure> {
     let points = || lines.series.iter().flat_map(|series| series.points.iter());
     let x = Scale::around(points().map(|point| point.0), lines.x.log);
     let y = Scale::around(points().map(|point| point.1), lines.y.log);
+    // Room for the longest tick, and the axis's title beside it.
+    let y_width = (36 + 8 * y.widest_tick() as u32).max(76);
     let mut chart = ChartBuilder::on(&left)
         .margin(MARGIN)
         .x_label_area_size(FOOT_HEIGHT)
-        .y_label_area_size(76)
+        .y_label_area_size(y_width)
         .build_cartesian_2d(x, y)
         .map_err(failed)?;
     let mut mesh = chart.configure_mesh();

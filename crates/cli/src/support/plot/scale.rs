@@ -35,6 +35,11 @@ impl Scale {
         Scale { low, high, log }
     }
 
+    /// How many characters its longest tick has.
+    pub(crate) fn widest_tick(&self) -> usize {
+        self.ticks().into_iter().map(|tick| tick_text(tick).chars().count()).max().unwrap_or(0)
+    }
+
     fn ticks(&self) -> Vec<f64> {
         let ticks = if self.log { self.log_ticks() } else { Vec::new() };
         if ticks.len() >= 2 { ticks } else { self.linear_ticks() }
@@ -67,17 +72,23 @@ pub(crate) fn fits(value: f64, log: bool) -> bool {
     value.is_finite() && (!log || value > 0.0)
 }
 
-/// A number at an axis: from a thousand on it is whole, in groups; the rest is brief.
+/// A number at an axis: from a thousand on it is whole, in groups; a tiny one has an exponent; the
+/// rest is brief.
 pub(crate) fn tick_text(value: f64) -> String {
     if (1000.0..1e15).contains(&value) {
         return grouped(value.round() as u64);
     }
     let text = match value.abs() {
-        size if (1e-7..1e-3).contains(&size) => format!("{value:.8}"),
+        size if (1e-4..1e-3).contains(&size) => format!("{value:.8}"),
+        size if size > 0.0 && size < 1e-4 => format!("{value:.2e}"),
         _ => brief(value),
     };
-    match text.contains('.') && !text.contains('e') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+    let (digits, exponent) = match text.find('e') {
+        Some(place) => text.split_at(place),
+        None => (text.as_str(), ""),
+    };
+    match digits.contains('.') {
+        true => format!("{}{exponent}", digits.trim_end_matches('0').trim_end_matches('.')),
         false => text,
     }
 }
@@ -127,6 +138,12 @@ mod tests {
     fn ticks_are_written_out() {
         let texts = [0.0001, 0.00025, 0.02, 1.0, 50.0, 12_000.0, 0.0].map(tick_text);
         assert_eq!(texts, ["0.0001", "0.00025", "0.02", "1", "50", "12 000", "0"]);
+        assert_eq!(
+            [1e-8, 2.5e-5, 1e-14, 10f64.powi(-7)].map(tick_text),
+            ["1e-8", "2.5e-5", "1e-14", "1e-7"]
+        );
+        let scale = Scale { low: 10.0, high: 2e6, log: true };
+        assert_eq!(scale.widest_tick(), "1 000 000".len());
     }
 
     #[test]

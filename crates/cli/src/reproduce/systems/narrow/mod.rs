@@ -108,7 +108,10 @@ pub(crate) struct Work {
     pub steps: u64,
     /// Voronoi regions, or subsets of a simplex, that were looked at.
     pub regions: u64,
-    /// Steps in which Chung and Wang's vector did not come nearer to the axis it is compared with.
+    /// Reflections of Chung and Wang's vector that were compared with a known axis, those that
+    /// came nearer to it, and those that went away from it by more than rounding.
+    pub compared: u64,
+    pub gained: u64,
     pub lost: u64,
 }
 

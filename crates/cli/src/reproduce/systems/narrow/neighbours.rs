@@ -19,6 +19,7 @@
 
 use glam::DVec3;
 use jostle::shape::Hull;
+use jostle_scenes::Rng;
 
 /// When a climb goes on to a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,15 @@ impl Surface {
         let list = &mut self.neighbours[from as usize];
         if !list.contains(&to) {
             list.push(to);
+        }
+    }
+
+    /// Lists the neighbours of every vertex in random order.
+    pub(crate) fn shuffle(&mut self, rng: &mut Rng) {
+        for list in &mut self.neighbours {
+            for place in (1..list.len()).rev() {
+                list.swap(place, rng.below(place + 1));
+            }
         }
     }
 

@@ -100,7 +100,10 @@ pub(super) fn run(
         let before = vector;
         vector = (vector - corner * (2.0 * corner.dot(vector))).normalize_or(DVec3::X);
         if let Some(known) = known {
-            work.lost += u64::from(vector.dot(known) < before.dot(known) - 1e-12 * known.length());
+            let gain = vector.dot(known) - before.dot(known);
+            work.compared += 1;
+            work.gained += u64::from(gain > 0.0);
+            work.lost += u64::from(gain < -1e-12 * known.length());
         }
     }
     memory.axis = vector;
