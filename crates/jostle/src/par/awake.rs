@@ -4,6 +4,11 @@
 //! over the pairs of a few thousand bodies. A step is twenty such passes with a little serial work
 //! between, so threads that sleep in each gap gain nothing. Here they look for work until the whole
 //! step is over, or until none has come for a while.
+//!
+//! Medians of whole steps in one or two runs, one worker and two (poses of `jostle bench --world`
+//! played back and forth on two cores): `pour` 41.8 and 22.4 ms where it was 42.2 and 25.4; `pile`
+//! 5.1 and 2.9, 3.6 where it was 5.4 and 5.5, 3.0; `balls` 5.6 and 5.3, 3.5. Where two runs differ
+//! so, a likely reason is that the operating system keeps both threads on one core for a while.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
