@@ -305,15 +305,22 @@ mod corner {
 }
 
 /// The largest f32 that is not above `value`.
+#[inline]
 pub fn round_down(value: f64) -> f32 {
-    let near = value as f32;
-    if f64::from(near) > value { near.next_down() } else { near }
+    -round_up(-value)
 }
 
-/// The smallest f32 that is not below `value`.
+/// The smallest f32 that is not below `value`. Without a branch: which way a number was rounded
+/// cannot be predicted, and a box has six of them.
+#[inline]
 pub fn round_up(value: f64) -> f32 {
     let near = value as f32;
-    if f64::from(near) < value { near.next_up() } else { near }
+    let bits = near.to_bits();
+    // What is below a number is neither NaN nor infinity nor a negative zero: the next number is
+    // one further from zero, or one nearer to it.
+    let below = u32::from(f64::from(near) < value);
+    let negative = bits >> 31;
+    f32::from_bits(bits.wrapping_add(below).wrapping_sub(2 * (below & negative)))
 }
 
 #[cfg(test)]
@@ -322,6 +329,29 @@ mod tests {
 
     fn cube(at: f32, size: f32) -> Aabb {
         Aabb::new([at; 3], [at + size; 3])
+    }
+
+    #[test]
+    fn rounding_finds_the_next_numbers() {
+        let plain_up = |value: f64| {
+            let near = value as f32;
+            if f64::from(near) < value { near.next_up() } else { near }
+        };
+        let plain_down = |value: f64| {
+            let near = value as f32;
+            if f64::from(near) > value { near.next_down() } else { near }
+        };
+        let mut values = vec![0.0, 1.0, 0.1, 1e-46, 1e-45, 1e-40, 1.17549435e-38, 3.4e38, 1e39];
+        values.extend([f64::MIN_POSITIVE, f64::MAX, f64::INFINITY, f64::from(f32::MAX)]);
+        values.extend((0..2000u64).map(|k| f64::from_bits(k.wrapping_mul(0x9E37_79B9_7F4A_7C15))));
+        values.extend((0..2000u32).map(|k| f64::from(k * 0x9E37) / 1000.3));
+        values.retain(|value| !value.is_nan());
+        for value in values.into_iter().flat_map(|value| [value, -value]) {
+            for value in [value.next_down(), value, value.next_up()] {
+                assert_eq!(round_up(value).to_bits(), plain_up(value).to_bits(), "{value:e}");
+                assert_eq!(round_down(value).to_bits(), plain_down(value).to_bits(), "{value:e}");
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! [`Workers`]: how many threads an algorithm may use. The only file that knows whether rayon
-//! is there; without the `parallel` feature there is always one worker.
+//! [`Workers`]: how many threads an algorithm may use. Nothing but this and `par/` knows whether
+//! rayon is there; without the `parallel` feature there is always one worker.
 //!
 //! Tasks are numbered and results are stored by number, so they never depend on which thread ran
 //! which task.
@@ -11,6 +11,9 @@ use std::time::Duration;
 
 use crate::clock::{self, Instant};
 use crate::error::Error;
+
+#[cfg(feature = "parallel")]
+mod awake;
 
 /// A handle to the threads that algorithms run on; clones share them.
 ///
@@ -128,6 +131,26 @@ impl Workers {
             return pool.install(work);
         }
         work()
+    }
+
+    /// As [`Workers::enter`], for work of many short loops with a little between them: no thread
+    /// goes to sleep before all of it is done.
+    pub(crate) fn enter_awake<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = self.pool() {
+            return pool.install(|| awake::run(pool.current_num_threads() - 1, work));
+        }
+        work()
+    }
+
+    /// The number of the calling thread among these, if it is one of them: not the same from run
+    /// to run, so that nothing but speed may depend on it.
+    pub(crate) fn current(&self) -> Option<usize> {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = self.pool() {
+            return pool.current_thread_index();
+        }
+        None
     }
 
     /// Calls `task` for each number below `tasks`; idle threads take what is left.

@@ -120,5 +120,5 @@ pub use placed::Placed;
 pub use point::{Projection, SurfacePart, project_point};
 pub use query::{Query, closest_points, contact, contact_within, distance, intersects};
 pub use ray::{Ray, RayHit, cast_ray};
-pub(crate) use solve::{balls, size_of};
+pub(crate) use solve::{Round, size_of};
 pub use time_of_impact::{IMPACT_GAP, Impact, ImpactStatus, Motion, Moving, time_of_impact};

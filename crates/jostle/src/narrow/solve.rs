@@ -4,7 +4,7 @@
 //! was asked; a question only decides how early that way may end. So no two questions can
 //! contradict each other.
 
-use super::answer::{Contact, Ending, Method, Options, Signed, touch_tolerance};
+use super::answer::{Contact, Ending, Method, Options, Signed, Status, touch_tolerance};
 use super::box_box::{self, Axes};
 use super::cache::PairCache;
 use super::clip::Facets;
@@ -16,7 +16,7 @@ use super::pieces::Seen;
 use super::placed::Placed;
 use super::simplex::Simplex;
 use super::{closed, half_space, isa_gjk, warm, witness};
-use crate::shape::{Pose, Shape};
+use crate::shape::Shape;
 use glam::DVec3;
 
 /// What is asked.
@@ -82,11 +82,15 @@ pub(crate) fn solve(
 ) -> Option<Signed> {
     memory.cache.count_searches(0);
     let offset = b.pose.translation() - a.pose.translation();
-    if let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
+    if let (&Shape::Sphere { radius: first }, &Shape::Sphere { radius: second }) =
+        (a.shape, b.shape)
         && offset.length_squared() > ONE_CENTER
         && !request.options.flat
     {
-        return spheres(&a.pose, *first, &b.pose, *second, request);
+        let round =
+            |placed: &Placed<'_>, radius| Round { center: placed.pose.translation(), radius };
+        let answer = spheres(&round(a, first), &round(b, second), 0.5 * request.options.margin);
+        return within(answer, request);
     }
     let swapped = must_swap(a, b);
     let (first, second) = if swapped { (b, a) } else { (a, b) };
@@ -95,56 +99,62 @@ pub(crate) fn solve(
     Some(if swapped { answer.mirrored() } else { answer })
 }
 
-/// The contact of two balls up to `reach` apart, as a query without settings has it. The outer
-/// `None`: they are not two balls, or have one center.
-#[inline]
-pub(crate) fn balls(a: &Placed<'_>, b: &Placed<'_>, reach: f64) -> Option<Option<Contact>> {
-    let (Shape::Sphere { radius: first }, Shape::Sphere { radius: second }) = (a.shape, b.shape)
-    else {
-        return None;
-    };
-    let square = (b.pose.translation() - a.pose.translation()).length_squared();
-    if square <= ONE_CENTER {
-        return None;
+/// A ball in the world. The radius of what is no ball is no number.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+pub(crate) struct Round {
+    pub center: DVec3,
+    pub radius: f64,
+}
+
+impl Round {
+    /// How two balls up to `reach` apart lie to each other, as a query without settings says. The
+    /// outer `None`: they are not two balls, or have one center.
+    #[inline]
+    pub(crate) fn status(&self, other: &Round, reach: f64) -> Option<Option<Status>> {
+        let square = (other.center - self.center).length_squared();
+        let size = self.radius + other.radius;
+        // False for what is no number.
+        let apart = square > ONE_CENTER && size >= 0.0;
+        if !apart {
+            return None;
+        }
+        let reach = reach.max(0.0) + touch_tolerance(size);
+        let limit = size + reach;
+        // Beyond all rounding: most pairs of boxes end here, without a root.
+        if square > limit * limit * (1.0 + 1e-12) {
+            return Some(None);
+        }
+        let signed = spheres(self, other, 0.0).signed;
+        Some((signed <= reach).then(|| Status::of(signed, size)))
     }
-    let size = first + second;
-    let reach = reach.max(0.0) + touch_tolerance(size);
-    let limit = size + reach;
-    // Beyond all rounding: most pairs of boxes end here, without a root.
-    if square > limit * limit * (1.0 + 1e-12) {
-        return Some(None);
+
+    /// The contact of two balls that have a status.
+    #[inline]
+    pub(crate) fn contact(&self, other: &Round) -> Contact {
+        spheres(self, other, 0.0).contact(self.radius + other.radius)
     }
-    let request = Request { goal: Goal::Contact, options: Options::DEFAULT, reach };
-    let answer = spheres(&a.pose, *first, &b.pose, *second, &request);
-    Some(answer.map(|answer| answer.contact(size)))
 }
 
 /// Squared distance up to which two balls have one center.
 const ONE_CENTER: f64 = 1e-200;
 
-/// Spheres apart from each other's centers need no order: every step mirrors by itself.
+/// Spheres apart from each other's centers need no order: every step mirrors by itself. Each is
+/// grown by a margin.
 #[inline]
-fn spheres(
-    pose_a: &Pose,
-    radius_a: f64,
-    pose_b: &Pose,
-    radius_b: f64,
-    request: &Request,
-) -> Option<Signed> {
-    let offset = pose_b.translation() - pose_a.translation();
+fn spheres(a: &Round, b: &Round, margin: f64) -> Signed {
+    let offset = b.center - a.center;
     let distance = offset.length();
     let normal = offset / distance;
-    let margin = 0.5 * request.options.margin;
-    let (radius_a, radius_b) = (radius_a + margin, radius_b + margin);
-    let answer = Signed {
+    let (radius_a, radius_b) = (a.radius + margin, b.radius + margin);
+    Signed {
         signed: distance - (radius_a + radius_b),
         normal,
-        on_a: pose_a.translation() + normal * radius_a,
-        on_b: pose_b.translation() - normal * radius_b,
+        on_a: a.center + normal * radius_a,
+        on_b: b.center - normal * radius_b,
         bound: 8.0 * f64::EPSILON * (distance + radius_a + radius_b),
         ending: Ending::Closed,
-    };
-    within(answer, request)
+    }
 }
 
 #[inline(always)]

@@ -198,10 +198,15 @@ fn half_space(normal: DVec3, offset: f64, pose: &Pose) -> Aabb {
     whole
 }
 
-/// `a + b`, rounded up where the sum is inexact (Knuth's two-sum gives the error).
+/// `a + b`, rounded up where the sum is inexact (Knuth's two-sum gives the error). Without a branch,
+/// which could not be predicted.
+#[inline]
 fn sum_up(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let part = sum - a;
     let error = (a - (sum - part)) + (b - part);
-    if error > 0.0 { sum.next_up() } else { sum }
+    // A sum with an error is neither zero nor infinite.
+    let bits = sum.to_bits();
+    let (below, negative) = (u64::from(error > 0.0), bits >> 63);
+    f64::from_bits(bits.wrapping_add(below).wrapping_sub(2 * (below & negative)))
 }

@@ -377,9 +377,19 @@ impl Shape {
     /// half-space. Rounded up, so that it is safe to cull with.
     #[inline]
     pub fn bounding_radius(&self) -> f64 {
+        // The commonest kinds without a call: a question about two boxes needs it several times,
+        // and then the compiler finds the root once.
+        match self {
+            Shape::Sphere { radius } => *radius,
+            Shape::Cuboid { half_extents } => round_radius(half_extents.length()),
+            _ => self.radius_of_others(),
+        }
+    }
+
+    /// The radius of what [`bounding_radius`](Shape::bounding_radius) does not know itself.
+    fn radius_of_others(&self) -> f64 {
         let radius = match self {
-            Shape::Sphere { radius } => return *radius,
-            Shape::Cuboid { half_extents } => half_extents.length(),
+            Shape::Sphere { .. } | Shape::Cuboid { .. } => return self.bounding_radius(),
             Shape::Capsule { radius, half_height } => radius + half_height,
             Shape::Cylinder { radius, half_height } | Shape::Cone { radius, half_height } => {
                 radius.hypot(*half_height)

@@ -9,13 +9,17 @@ use super::sweep::Sweep;
 use crate::aabb::Aabb;
 use crate::boxes::Boxes;
 use crate::id::{BoxId, Slot};
-use crate::narrow::Placed;
+use crate::narrow::{Placed, Round};
 use crate::pair::Pair;
 use crate::par::Workers;
 use crate::shape::{Pose, Shape};
+use glam::DVec3;
 
 /// Boxes that are computed in one go.
 const RUN: usize = 256;
+
+/// Poses that are copied in one go.
+const COPIED: usize = 1 << 12;
 
 /// Why the answers of a body's pairs are computed again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +51,9 @@ pub(super) struct Bodies {
     /// Bodies whose boxes and answers are computed again.
     pub active: Vec<Active>,
     pub kinds: Vec<Kind>,
+    /// Those that are balls and no sensors: a closed form of a few numbers answers for two of them,
+    /// and these are all that it reads.
+    pub rounds: Vec<Round>,
     /// Who is, or was last, in a slot: ended pairs still name bodies that are gone.
     pub ids: Vec<BodyId>,
     /// How much larger than their shapes boxes are.
@@ -68,6 +75,7 @@ pub(super) struct Bodies {
 
 /// What stands in a slot that holds no body.
 const NOTHING: Shape = Shape::Sphere { radius: 0.0 };
+const NOT_ROUND: Round = Round { center: DVec3::ZERO, radius: f64::NAN };
 
 impl Bodies {
     pub(crate) fn put(&mut self, id: BodyId, body: Body) {
@@ -78,6 +86,7 @@ impl Bodies {
             self.starts.push(Pose::IDENTITY);
             self.active.push(Active::No);
             self.kinds.push(Kind::default());
+            self.rounds.push(NOT_ROUND);
             self.ids.push(id);
             self.margins.push(0.0);
         }
@@ -87,6 +96,17 @@ impl Bodies {
         self.starts[slot] = body.pose;
         self.kinds[slot] = Kind { sensor: body.sensor, continuous: body.continuous, asleep: false };
         self.ids[slot] = id;
+        self.note_round(slot);
+    }
+
+    /// Notes whether a body is a ball. Whatever changes that has its pairs tested again: the
+    /// contacts of those that are not are made from it.
+    fn note_round(&mut self, slot: usize) {
+        let radius = match self.shapes[slot] {
+            Shape::Sphere { radius } if !self.kinds[slot].sensor => radius,
+            _ => f64::NAN,
+        };
+        self.rounds[slot] = Round { center: self.poses[slot].translation(), radius };
     }
 
     /// The box of a body that is not in the world yet.
@@ -130,6 +150,7 @@ impl Bodies {
             starts: vec![Pose::IDENTITY; slots],
             active: vec![Active::No; slots],
             kinds: vec![Kind::default(); slots],
+            rounds: vec![NOT_ROUND; slots],
             ids: (0..slots).map(id).collect(),
             margins: vec![0.0; slots],
             frame,
@@ -155,6 +176,7 @@ impl Bodies {
         (self.shapes[k], self.poses[k], self.starts[k]) = (shape, pose, start);
         self.kinds[k] = kind;
         self.asleep += usize::from(kind.asleep);
+        self.note_round(k);
         let fits = || self.all || boxes.aabbs()[k].same(&self.renewed_box(k, false));
         if active == Active::Changed {
             self.mark(self.ids[k], active);
@@ -182,6 +204,7 @@ impl Bodies {
         let slot = id.index();
         if self.poses[slot] != pose {
             self.poses[slot] = pose;
+            self.rounds[slot].center = pose.translation();
             self.mark(id, Active::Moved);
             self.set_asleep(slot, false);
         }
@@ -196,12 +219,14 @@ impl Bodies {
         let slot = id.index();
         self.margins[slot] = self.frame.margin(&shape);
         self.shapes[slot] = shape;
+        self.note_round(slot);
         self.mark(id, Active::Changed);
         self.set_asleep(slot, false);
     }
 
     pub(crate) fn set_sensor(&mut self, id: BodyId, sensor: bool) {
         if std::mem::replace(&mut self.kinds[id.index()].sensor, sensor) != sensor {
+            self.note_round(id.index());
             self.mark(id, Active::Changed);
         }
     }
@@ -316,14 +341,16 @@ impl Bodies {
 
     /// Where the bodies are now is where the next step starts. In continuous mode those that moved
     /// stay active for one more step, which gives them back the box of their place.
-    pub(crate) fn end_step(&mut self, continuous: bool) {
+    pub(crate) fn end_step(&mut self, continuous: bool, workers: &Workers) {
         (self.all, self.coarse) = (false, 0);
         let Bodies { poses, starts, active, kinds, listed, .. } = self;
         // If many have moved and none goes on moving, all are copied: bodies that are not listed
         // are where they started anyway.
         let many = 4 * listed.len() > poses.len();
         if many && !continuous && !kinds.iter().any(|kind| kind.continuous) {
-            starts.copy_from_slice(poses);
+            workers.for_each_chunk(starts, COPIED, |run, starts| {
+                starts.copy_from_slice(&poses[run * COPIED..][..starts.len()]);
+            });
             active.fill(Active::No);
             listed.clear();
             return;

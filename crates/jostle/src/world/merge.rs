@@ -1,7 +1,8 @@
 //! [`Lists`]: the answers of all pairs as lists in the order of pairs, and the events.
 //!
 //! The answers are in the memories of the pairs. A list holds a copy of the contact of each of its
-//! pairs, not of its points. If all pairs are what they were, only the copies of those that were
+//! pairs, not of its points. Those of balls are made here, with their points in a list of their
+//! own. If all pairs are what they were, only the copies of those that were
 //! due are renewed, in place. Otherwise the states are counted and the lists written again, in
 //! parts on all workers: each part knows where its own begin.
 
@@ -10,6 +11,7 @@ use super::id::{BodyId, BodyPair};
 use super::pair_test::is_due;
 use super::pairs::{PairState, Told, tasks_for};
 use super::touch::{Step, Touch};
+use crate::narrow::{ManifoldPoint, single};
 use crate::par::Workers;
 use crate::simd::prefetch::prefetch;
 
@@ -19,6 +21,11 @@ pub(super) struct Lists {
     touches: Vec<Touch>,
     near: Vec<Touch>,
     overlaps: Vec<BodyPair>,
+    /// The points of balls that touch or are near, in the order of pairs; none if no points are
+    /// asked for.
+    singles: Vec<ManifoldPoint>,
+    /// Points were asked for when the lists were written.
+    points: bool,
     began: Vec<BodyPair>,
     ended: Vec<BodyPair>,
     pub woken: Vec<BodyId>,
@@ -29,8 +36,8 @@ pub(super) struct Lists {
 #[derive(Clone, Debug, Default)]
 #[repr(align(128))]
 struct Part {
-    /// How many touch, are near, and overlap.
-    counts: [usize; 3],
+    /// How many touch, are near, and overlap, and points of balls.
+    counts: [usize; 4],
     began: Vec<BodyPair>,
     ended: Vec<BodyPair>,
 }
@@ -41,17 +48,19 @@ struct Task<'a> {
     /// The place of the first state.
     base: usize,
     /// The places of the first of each list.
-    firsts: [usize; 3],
+    firsts: [usize; 4],
     touches: &'a mut [Touch],
     near: &'a mut [Touch],
     overlaps: &'a mut [BodyPair],
+    /// Empty if none are asked for.
+    singles: &'a mut [ManifoldPoint],
     part: &'a mut Part,
 }
 
 impl Lists {
     pub(crate) fn step<'a>(&'a self, states: &'a [PairState]) -> Step<'a> {
-        let Lists { touches, near, overlaps, began, ended, woken, .. } = self;
-        Step { touches, near, overlaps, began, ended, woken, states }
+        let Lists { touches, near, overlaps, singles, began, ended, woken, .. } = self;
+        Step { touches, near, overlaps, began, ended, woken, states, singles }
     }
 
     /// What a step has left: events, and states that say what they are.
@@ -87,9 +96,10 @@ impl Lists {
         states: &mut [PairState],
         changed: bool,
         bodies: &Bodies,
+        points: bool,
         workers: &Workers,
     ) {
-        if changed {
+        if std::mem::replace(&mut self.points, points) != points || changed {
             self.rebuild(states, bodies, workers);
         } else {
             self.renew(states, bodies, workers);
@@ -116,16 +126,18 @@ impl Lists {
         self.parts.resize_with(count.max(self.parts.len()), Part::default);
         let length = states.len().div_ceil(count).max(1);
         self.count(states, length, count, workers);
-        let total = self.parts[..count].iter().fold([0; 3], |sum, part| added(sum, part.counts));
+        let total = self.parts[..count].iter().fold([0; 4], |sum, part| added(sum, part.counts));
         if let Some(first) = states.first() {
             let some = bodies.pair(first.pair);
             self.touches.resize(total[0], Touch::unwritten(some));
             self.near.resize(total[1], Touch::unwritten(some));
             self.overlaps.resize(total[2], some);
+            self.singles.resize(total[3], ManifoldPoint::default());
         } else {
             self.touches.clear();
             self.near.clear();
             self.overlaps.clear();
+            self.singles.clear();
         }
         if count == 1 {
             self.whole(states).write(bodies);
@@ -138,25 +150,28 @@ impl Lists {
 
     /// Counts what each part has.
     fn count(&mut self, states: &[PairState], length: usize, count: usize, workers: &Workers) {
+        let points = self.points;
         workers.for_each(&mut self.parts[..count], |number, part| {
             let from = (number * length).min(states.len());
             let own = &states[from..(from + length).min(states.len())];
-            part.counts = [0; 3];
+            part.counts = [0; 4];
             for state in own {
                 match state.now {
                     Told::Touch => part.counts[0] += 1,
                     Told::Near => part.counts[1] += 1,
                     Told::Overlap => part.counts[2] += 1,
-                    Told::Nothing => {}
+                    Told::Nothing => continue,
                 }
+                part.counts[3] += usize::from(points && state.round);
             }
         });
     }
 
     /// All states and lists as one part.
     fn whole<'a>(&'a mut self, states: &'a mut [PairState]) -> Task<'a> {
-        let Lists { touches, near, overlaps, parts, .. } = self;
-        Task { states, base: 0, firsts: [0; 3], touches, near, overlaps, part: &mut parts[0] }
+        let Lists { touches, near, overlaps, singles, parts, .. } = self;
+        let (part, firsts) = (&mut parts[0], [0; 4]);
+        Task { states, base: 0, firsts, touches, near, overlaps, singles, part }
     }
 
     /// Cuts states and lists into parts.
@@ -167,14 +182,15 @@ impl Lists {
         count: usize,
     ) -> Vec<Task<'a>> {
         let (mut touches, mut near) = (&mut self.touches[..], &mut self.near[..]);
-        let mut overlaps = &mut self.overlaps[..];
-        let (mut tasks, mut firsts) = (Vec::with_capacity(count), [0; 3]);
+        let (mut overlaps, mut singles) = (&mut self.overlaps[..], &mut self.singles[..]);
+        let (mut tasks, mut firsts) = (Vec::with_capacity(count), [0; 4]);
         let parts = self.parts[..count].iter_mut();
         for (number, (states, part)) in states.chunks_mut(length).zip(parts).enumerate() {
-            let [touching, nearby, overlapping] = part.counts;
+            let [touching, nearby, overlapping, round] = part.counts;
             let (own_touches, later_touches) = touches.split_at_mut(touching);
             let (own_near, later_near) = near.split_at_mut(nearby);
             let (own_overlaps, later_overlaps) = overlaps.split_at_mut(overlapping);
+            let (own_singles, later_singles) = singles.split_at_mut(round);
             let next = added(firsts, part.counts);
             tasks.push(Task {
                 states,
@@ -183,10 +199,11 @@ impl Lists {
                 touches: own_touches,
                 near: own_near,
                 overlaps: own_overlaps,
+                singles: own_singles,
                 part,
             });
-            (touches, near, overlaps) = (later_touches, later_near, later_overlaps);
-            firsts = next;
+            (touches, near) = (later_touches, later_near);
+            (overlaps, singles, firsts) = (later_overlaps, later_singles, next);
         }
         tasks
     }
@@ -201,8 +218,24 @@ impl Lists {
     }
 }
 
-fn added(sum: [usize; 3], more: [usize; 3]) -> [usize; 3] {
+fn added(sum: [usize; 4], more: [usize; 4]) -> [usize; 4] {
     std::array::from_fn(|k| sum[k] + more[k])
+}
+
+/// Makes the answer of two balls in its place, and their point if it is wanted.
+#[inline]
+fn write_balls(
+    place: &mut Touch,
+    state: &PairState,
+    bodies: &Bodies,
+    points: &mut [ManifoldPoint],
+) {
+    let [a, b] = [state.pair.a(), state.pair.b()].map(|slot| &bodies.rounds[slot.index()]);
+    let contact = a.contact(b);
+    (place.time, place.contact) = (1.0, contact);
+    if let Some(point) = points.first_mut() {
+        *point = single(&contact, 0, [0; 2]);
+    }
 }
 
 /// Copies the answer of a pair into its place.
@@ -221,6 +254,7 @@ const AHEAD: usize = 12;
 fn ask_ahead(states: &[PairState], number: usize) {
     if let Some(later) = states.get(number + AHEAD)
         && later.now != Told::Nothing
+        && !later.round
         && let Some(memory) = &later.memory
     {
         prefetch(std::slice::from_ref(&memory.contact));
@@ -238,13 +272,20 @@ impl Task<'_> {
                 Told::Nothing | Told::Overlap => continue,
             };
             if is_due(bodies, state) {
-                write(&mut list[state.place as usize - first], state);
+                let place = &mut list[state.place as usize - first];
+                if state.round {
+                    let point = place.point as usize - self.firsts[3];
+                    let points = self.singles.get_mut(point..).unwrap_or_default();
+                    write_balls(place, state, bodies, points);
+                } else {
+                    write(place, state);
+                }
             }
         }
     }
 
     fn write(&mut self, bodies: &Bodies) {
-        let mut counts = [0; 3];
+        let mut counts = [0; 4];
         for number in 0..self.states.len() {
             ask_ahead(self.states, number);
             let state = &mut self.states[number];
@@ -266,7 +307,14 @@ impl Task<'_> {
             if let Some((kind, list)) = list {
                 let place = &mut list[counts[kind]];
                 (place.pair, place.state) = (pair, (self.base + number) as u32);
-                write(place, state);
+                if state.round {
+                    place.point = (self.firsts[3] + counts[3]) as u32;
+                    let points = self.singles.get_mut(counts[3]..).unwrap_or_default();
+                    write_balls(place, state, bodies, points);
+                    counts[3] += 1;
+                } else {
+                    write(place, state);
+                }
                 state.place = (self.firsts[kind] + counts[kind]) as u32;
                 counts[kind] += 1;
             }

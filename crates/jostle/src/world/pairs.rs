@@ -3,7 +3,8 @@
 //! The states stand in the order of the pairs. A state is 32 bytes and points to the pair's memory,
 //! so that keeping the order is cheap; memories of ended pairs are reused for new ones. The memory
 //! holds the pair's answer with all its contact points, which stay where the narrow phase wrote
-//! them: lists of touches refer to states. Pairs of balls that never touch have none.
+//! them: lists of touches refer to states. Pairs of balls have none: their answers are found again
+//! where they are wanted, which costs less than keeping them.
 //!
 //! The broad phase tells what began and what ended; everything between two events is moved as it
 //! is, in parts on all workers. Where no pair came or went, nothing is done.
@@ -54,6 +55,11 @@ pub(super) struct PairState {
     pub rests: bool,
     /// The boxes began to overlap in this step.
     pub fresh: bool,
+    /// Two balls: the answer is not in the memory but follows from where they are.
+    pub round: bool,
+    /// What the shapes were when the boxes began to overlap: pairs of one kind are tested one after
+    /// the other.
+    pub kind: u16,
 }
 
 impl Default for PairState {
@@ -75,6 +81,8 @@ impl PairState {
             now: Told::Nothing,
             rests: false,
             fresh: false,
+            round: false,
+            kind: 0,
         }
     }
 
@@ -164,7 +172,7 @@ pub(super) struct PairStates {
 }
 
 /// States that one task moves at least.
-const SHARE: usize = 4096;
+const SHARE: usize = 1024;
 
 impl PairStates {
     /// Goes over to the pairs of this step. `ended` is told of touching pairs that are gone, in
@@ -190,11 +198,15 @@ impl PairStates {
         }
         for &place in &self.fresh {
             let state = &mut self.states[place as usize];
+            let [a, b] = [state.pair.a(), state.pair.b()].map(|slot| &shapes[slot.index()]);
+            state.kind = kind_of_pair(a, b);
+            if matches!((a, b), (Shape::Sphere { .. }, Shape::Sphere { .. })) {
+                continue;
+            }
             state.memory = self.spare.pop().map(|mut memory| {
                 memory.clear();
                 memory
             });
-            let [a, b] = [state.pair.a(), state.pair.b()].map(|slot| &shapes[slot.index()]);
             if remembers(a, b) {
                 state.warm();
             }
@@ -243,6 +255,7 @@ impl PairStates {
         if remembers(a, b) {
             state.warm();
         }
+        state.kind = kind_of_pair(a, b);
         state.index = self.states.len() as u32;
         self.states.push(state);
     }
@@ -332,6 +345,12 @@ impl Part {
         }
         self.spare.extend(state.memory.take());
     }
+}
+
+/// One number for each kind of pair.
+fn kind_of_pair(a: &Shape, b: &Shape) -> u16 {
+    let (a, b) = (u16::from(a.rank()), u16::from(b.rank()));
+    a.max(b) << 8 | a.min(b)
 }
 
 /// Returns false for balls, whose closed form costs less than remembering.

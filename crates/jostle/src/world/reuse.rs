@@ -12,7 +12,7 @@
 
 use super::bodies::{Active, Bodies};
 use super::pairs::{PairMemory, PairState, Told};
-use crate::narrow::{Ball, Contact, Placed, TOUCH, relative, size_of};
+use crate::narrow::{Ball, Contact, Placed, TOUCH, relative};
 use crate::shape::{Pose, PoseMatrix, Shape};
 use glam::DVec3;
 
@@ -47,7 +47,9 @@ impl Anchor {
         share: f64,
         reach: f64,
     ) -> Option<Anchor> {
-        let size = size_of(a.shape, b.shape);
+        let radii = [a.shape, b.shape].map(Shape::bounding_radius);
+        let bounded = |radius: f64| if radius.is_finite() { radius } else { 0.0 };
+        let size = bounded(radii[0]) + bounded(radii[1]);
         let signed = contact.signed_distance();
         let touch = TOUCH * size * 2.0;
         let room = match told {
@@ -56,7 +58,7 @@ impl Anchor {
             Told::Nothing | Told::Overlap => return None,
         };
         // A body on a large surface may move by a share of its own size only.
-        let least = a.shape.bounding_radius().min(b.shape.bounding_radius());
+        let least = radii[0].min(radii[1]);
         let surface = a.shape.is_surface() || b.shape.is_surface();
         let slack = room.min(share * if surface { least } else { size });
         let (first, second) = ordered(a, b);
@@ -77,8 +79,17 @@ pub(super) fn still_holds(bodies: &Bodies, state: &mut PairState) -> bool {
     let warm = memory.warm.as_deref_mut().filter(|_| !changed);
     let Some(anchor) = warm.and_then(|warm| warm.anchor.as_mut()) else { return false };
     let (first, second) = ordered(bodies.placed(a), bodies.placed(b));
+    let ball = ball(second.shape);
+    // Most of what moves has moved too far in its middle alone, and the rest need not be asked.
+    if ball.center == DVec3::ZERO {
+        let offset = second.pose.translation() - first.pose.translation();
+        let middle = first.pose.inverse_apply_vector(offset);
+        if (middle - anchor.relative.translation).length() > anchor.slack {
+            return false;
+        }
+    }
     let now = relative(&first.pose, &second.pose);
-    if ball(second.shape).moved(&anchor.relative, &now) > anchor.slack {
+    if ball.moved(&anchor.relative, &now) > anchor.slack {
         return false;
     }
     let before = std::mem::replace(&mut anchor.seen_from, first.pose);

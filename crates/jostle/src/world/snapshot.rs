@@ -18,7 +18,8 @@ use super::bodies::{Active, Bodies, Kind};
 use super::bounds::Frame;
 use super::id::{BodyId, BodyPair};
 use super::merge::Lists;
-use super::pairs::{PairMemory, PairState, PairStates, Told};
+use super::pairs::{PairState, PairStates, Told};
+use super::touch::{Step, Touch};
 use super::{Detail, Schedule, World};
 use crate::boxes::Boxes;
 use crate::broad::Algorithm;
@@ -116,12 +117,12 @@ struct TouchRecord {
 }
 
 impl TouchRecord {
-    fn new(state: &PairState, memory: &PairMemory) -> TouchRecord {
+    fn new(state: &PairState, touch: &Touch, step: &Step<'_>) -> TouchRecord {
         let Contact { distance, depth, normal, point_a, point_b, bound, status, ending } =
-            memory.contact;
+            touch.contact;
         let [n, a, b] = [normal, point_a, point_b];
         let numbers = [distance, depth, n.x, n.y, n.z, a.x, a.y, a.z, b.x, b.y, b.z, bound];
-        let points = memory.points.as_slice().iter().map(|point| {
+        let points = step.points(touch).iter().map(|point| {
             let ManifoldPoint { point_a: a, point_b: b, normal: n, separation, id, pieces } =
                 *point;
             let pieces = u64::from(pieces[0]) << 32 | u64::from(pieces[1]);
@@ -132,12 +133,12 @@ impl TouchRecord {
         TouchRecord {
             near: state.told == Told::Near,
             rests: state.rests,
-            time: memory.time,
+            time: touch.time,
             status,
             ending,
             bits: numbers.map(f64::to_bits),
             points: points.collect(),
-            impulses: memory.impulses.iter().map(|three| three.map(f64::to_bits)).collect(),
+            impulses: step.impulses(touch).iter().map(|three| three.map(f64::to_bits)).collect(),
         }
     }
 
@@ -219,11 +220,15 @@ impl World {
             BodyRecord { slot, shape, pose, start, moved, changed, sensor, continuous, asleep }
         };
         let pairs = self.pairs.states.iter().map(|state| {
-            let told = matches!(state.told, Told::Touch | Told::Near);
-            let memory = state.memory.as_deref().filter(|_| told);
+            let list = match state.told {
+                Told::Touch => step.touches,
+                Told::Near => step.near,
+                Told::Nothing | Told::Overlap => &[],
+            };
+            let touch = list.get(state.place as usize);
             PairRecord {
                 pair: state.pair,
-                touch: memory.map(|memory| TouchRecord::new(state, memory)),
+                touch: touch.map(|touch| TouchRecord::new(state, touch, &step)),
                 overlaps: (state.told == Told::Overlap).then_some(state.rests),
             }
         });

@@ -1,7 +1,7 @@
 //! A step, stage by stage.
 
 use super::id::BodyPair;
-use super::pair_test::{PairTest, is_due};
+use super::pair_test::{Detail, PairTest, is_due};
 use super::touch::{Step, Touch};
 use super::{World, WorldStats, schedule};
 use crate::clock::Instant;
@@ -10,13 +10,19 @@ use crate::error::Error;
 use crate::narrow::{ManifoldPoint, Options};
 use crate::queries::Queries;
 
+/// Pairs of boxes from which workers stay awake throughout a step: it takes long enough to pay for
+/// them, and a pause would take longer than what it is a pause from.
+const LARGE: usize = 4096;
+
 /// Steps.
 impl World {
     /// Finds what touches now, what began and what ended since the last step, all sorted by pair.
     /// On an error touches and events are as before: fix the cause and step again.
     pub fn step(&mut self) -> Result<Step<'_>, Error> {
         // Once for all stages: waking the workers for each costs more than some stages take.
-        self.workers.clone().enter(|| self.run_stages())?;
+        let (workers, large) = (self.workers.clone(), self.pairs.states.len() >= LARGE);
+        let stages = || self.run_stages();
+        if large { workers.enter_awake(stages) } else { workers.enter(stages) }?;
         Ok(self.last_step())
     }
 
@@ -31,7 +37,7 @@ impl World {
         self.run_narrow_phase();
         self.put_in_order(changed);
         self.wake_touched();
-        self.bodies.end_step(self.continuous);
+        self.bodies.end_step(self.continuous, &self.workers);
         Ok(())
     }
 
@@ -65,6 +71,7 @@ impl World {
             bodies,
             detail: self.detail,
             continuous: self.continuous,
+            balls: !self.continuous && !frame.flat && self.detail != Detail::Boolean,
             options: Options::default().with_flat(frame.flat),
             reach: frame.reach,
             reuse: if frame.flat { 0.0 } else { self.reuse },
@@ -83,7 +90,9 @@ impl World {
         let start = Instant::now();
         let changed = changed || self.results.iter().any(|worker| worker.changed);
         if changed || self.stats.tested > 0 {
-            self.lists.merge(&mut self.pairs.states, changed, &self.bodies, &self.workers);
+            let points = self.detail.points().is_some();
+            let (states, bodies) = (&mut self.pairs.states, &self.bodies);
+            self.lists.merge(states, changed, bodies, points, &self.workers);
         }
         self.stats.merge += start.elapsed();
     }
@@ -117,11 +126,12 @@ impl World {
     /// # Ok::<(), jostle::Error>(())
     /// ```
     pub fn impulses_mut(&mut self, touch: &Touch) -> &mut [[f64; 3]] {
-        if touch.memory_in(&self.pairs.states).is_none() {
+        let count = self.points(touch).len();
+        if count == 0 {
             return &mut [];
         }
         let memory = self.pairs.states[touch.state as usize].memory();
-        memory.impulses.resize(memory.points.as_slice().len(), [0.0; 3]);
+        memory.impulses.resize(count, [0.0; 3]);
         &mut memory.impulses
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::id::{BodyId, BodyPair};
-use super::pairs::{PairMemory, PairState};
+use super::pairs::{PairState, Told};
 use crate::narrow::{Contact, ManifoldPoint};
 
 /// Two bodies that touch, or are near.
@@ -20,19 +20,21 @@ pub struct Touch {
     pub contact: Contact,
     /// The place of its state among the pairs of boxes.
     pub(super) state: u32,
+    /// The place of the point of two balls, which have no memory.
+    pub(super) point: u32,
 }
 
 impl Touch {
     /// What a place in a list holds until its touch is written.
     pub(super) fn unwritten(pair: BodyPair) -> Touch {
-        Touch { pair, time: 1.0, contact: Contact::NONE, state: u32::MAX }
+        Touch { pair, time: 1.0, contact: Contact::NONE, state: u32::MAX, point: 0 }
     }
 
-    /// The memory of its pair, if it is still a pair of boxes.
-    pub(super) fn memory_in<'a>(&self, states: &'a [PairState]) -> Option<&'a PairMemory> {
+    /// The state of its pair, if it is still a pair of boxes.
+    pub(super) fn state_in<'a>(&self, states: &'a [PairState]) -> Option<&'a PairState> {
         let state = states.get(self.state as usize)?;
         let same = (state.pair.a(), state.pair.b()) == (self.pair.a().slot(), self.pair.b().slot());
-        state.memory.as_deref().filter(|_| same)
+        same.then_some(state)
     }
 }
 
@@ -94,6 +96,8 @@ pub struct Step<'a> {
     /// ascending.
     pub woken: &'a [BodyId],
     pub(super) states: &'a [PairState],
+    /// The points of balls.
+    pub(super) singles: &'a [ManifoldPoint],
 }
 
 impl<'a> Step<'a> {
@@ -101,7 +105,23 @@ impl<'a> Step<'a> {
     /// manifolds are asked for; none for a touch of another step whose pair is not here.
     #[must_use]
     pub fn points(&self, touch: &Touch) -> &'a [ManifoldPoint] {
-        touch.memory_in(self.states).map_or(&[], |memory| memory.points.as_slice())
+        let Some(state) = touch.state_in(self.states) else { return &[] };
+        match &state.memory {
+            _ if state.round => self.single(state),
+            Some(memory) => memory.points.as_slice(),
+            None => &[],
+        }
+    }
+
+    /// The point of two balls, if points are asked for.
+    fn single(&self, state: &PairState) -> &'a [ManifoldPoint] {
+        let list = match state.told {
+            Told::Touch => self.touches,
+            Told::Near => self.near,
+            Told::Nothing | Told::Overlap => return &[],
+        };
+        let place = list.get(state.place as usize).map(|touch| touch.point as usize);
+        place.and_then(|place| self.singles.get(place..=place)).unwrap_or_default()
     }
 
     /// The contact points of a touch in groups of the same two [pieces](ManifoldPoint::pieces).
@@ -114,7 +134,8 @@ impl<'a> Step<'a> {
     /// [`World::impulses_mut`](super::World::impulses_mut). Empty before it has.
     #[must_use]
     pub fn impulses(&self, touch: &Touch) -> &'a [[f64; 3]] {
-        touch.memory_in(self.states).map_or(&[], |memory| &memory.impulses)
+        let memory = touch.state_in(self.states).and_then(|state| state.memory.as_ref());
+        memory.map_or(&[], |memory| &memory.impulses)
     }
 
     fn all_points(&self) -> impl Iterator<Item = &'a [ManifoldPoint]> + '_ {

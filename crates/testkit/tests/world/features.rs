@@ -412,3 +412,82 @@ fn bodies_can_go_while_a_step_is_looked_at() {
     let step = world.step().unwrap();
     assert_eq!((step.touches.len(), step.ended.len()), (0, 4));
 }
+
+/// The contacts of balls are made anew for every list: points, impulses and bytes are as if they
+/// were remembered, whatever becomes of the balls and of what is asked.
+#[test]
+fn balls_have_points_and_impulses_like_others() {
+    let mut world = World::default();
+    world.set_detail(Detail::Manifold);
+    let row = world.insert_all(vec![ball(0.0), ball(1.9), ball(3.8), ball(9.0)]).unwrap();
+    let fits = |world: &World, count: usize, points: usize| {
+        let step = world.last_step();
+        assert_eq!(step.touches.len() + step.near.len(), count);
+        for touch in step.touches.iter().chain(step.near) {
+            let [a, b] = [touch.pair.a(), touch.pair.b()].map(|id| world.placed(id).unwrap());
+            assert_eq!(touch.contact, narrow::contact(&a, &b));
+            let own = step.points(touch);
+            assert_eq!(own.len(), points);
+            for point in own {
+                assert_eq!((point.id, point.pieces), (0, [0; 2]));
+                assert_eq!(point.separation, touch.contact.signed_distance());
+                assert_eq!(point.point_a, touch.contact.point_a);
+            }
+        }
+    };
+    world.step().unwrap();
+    fits(&world, 2, 1);
+    // The lists are written again while the first two rest.
+    world.set_body_continuous(row[0], true).unwrap();
+    for (x, count) in [(5.6, 3), (9.0, 2)] {
+        world.set_pose(row[3], at(x, 0.0, 0.0)).unwrap();
+        world.step().unwrap();
+        fits(&world, count, 1);
+    }
+    let pair = BodyPair::new(row[1], row[2]);
+    let find = |world: &World| *world.last_step().touches.iter().find(|t| t.pair == pair).unwrap();
+    let impulse = [1.0, 2.0, 3.0];
+    let second = find(&world);
+    world.impulses_mut(&second)[0] = impulse;
+    // Moved, then at rest, then another shape and a ball again: the impulse stays.
+    world.set_pose(row[2], at(3.7, 0.1, 0.0)).unwrap();
+    for change in 0..4 {
+        match change {
+            2 => world.set_shape(row[2], Shape::cuboid(DVec3::ONE).unwrap()).unwrap(),
+            3 => world.set_shape(row[2], Shape::sphere(1.0).unwrap()).unwrap(),
+            _ => {}
+        }
+        world.step().unwrap();
+        fits(&world, 2, 1);
+        assert_eq!(world.last_step().impulses(&find(&world)), [impulse], "change {change}");
+    }
+    // Nobody asks for points, and then somebody does.
+    world.set_detail(Detail::Contact);
+    world.step().unwrap();
+    fits(&world, 2, 0);
+    let second = find(&world);
+    assert!(world.impulses_mut(&second).is_empty());
+    world.set_detail(Detail::Manifold);
+    world.step().unwrap();
+    fits(&world, 2, 1);
+    let second = find(&world);
+    assert_eq!(world.impulses_mut(&second), [[0.0; 3]]);
+    // Near ones have points before they touch; what has parted has none, and no impulse.
+    world.impulses_mut(&second)[0] = impulse;
+    world.set_reach(0.5).unwrap();
+    world.set_pose(row[3], at(6.0, 0.0, 0.0)).unwrap();
+    world.set_pose(row[0], at(-0.5, 0.0, 0.0)).unwrap();
+    world.step().unwrap();
+    assert_eq!((world.last_step().touches.len(), world.last_step().near.len()), (1, 2));
+    fits(&world, 3, 1);
+    assert_eq!(world.last_step().impulses(&find(&world)), [impulse]);
+    let second = find(&world);
+    world.set_pose(row[2], at(40.0, 0.0, 0.0)).unwrap();
+    world.step().unwrap();
+    assert!(world.points(&second).is_empty() && world.impulses_mut(&second).is_empty());
+    world.set_pose(row[2], at(3.8, 0.0, 0.0)).unwrap();
+    world.step().unwrap();
+    fits(&world, 3, 1);
+    let second = find(&world);
+    assert_eq!(world.impulses_mut(&second), [[0.0; 3]]);
+}

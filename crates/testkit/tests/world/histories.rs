@@ -4,21 +4,30 @@ use super::*;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
-    /// Whatever happens to bodies: the touches are those of all pairs, and events balance.
+    /// Whatever happens to bodies: the touches are those of all pairs, events balance, and every
+    /// algorithm, schedule and number of workers says the same.
     #[test]
-    fn histories_agree_with_all_pairs(history in prop::collection::vec(change(), 1..80)) {
+    fn histories_agree_with_all_pairs(
+        history in prop::collection::vec(change(), 1..80),
+        algorithm in prop::sample::select(Algorithm::ALL),
+        workers in prop::sample::select(&[2, 3, 8]),
+    ) {
         let mut one = World::new(Algorithm::Auto);
-        let mut three = World::with_workers(Algorithm::SortSweep, Workers::new(3).unwrap());
+        let mut other = World::with_workers(algorithm, Workers::new(workers).unwrap());
         let mut ledger = Ledger::default();
         for change in history.iter().chain([&Change::Step]) {
             apply(&mut one, change);
-            apply(&mut three, change);
+            apply(&mut other, change);
             if let Change::Step = change {
-                three.step().unwrap();
+                other.step().unwrap();
                 ledger.follow(one.step().unwrap());
-                prop_assert_eq!(bits(&one), bits(&three));
+                prop_assert_eq!(bits(&one), bits(&other));
                 let told: Vec<BodyPair> = ledger.touching.iter().copied().collect();
                 prop_assert_eq!(told, all_pairs(&one).0);
+                let asleep = |world: &World| -> Vec<BodyId> {
+                    world.ids().filter(|&id| world.is_asleep(id)).collect()
+                };
+                prop_assert_eq!(asleep(&one), asleep(&other));
             }
         }
     }

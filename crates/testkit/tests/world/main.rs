@@ -12,7 +12,7 @@ mod snapshots;
 use std::collections::BTreeSet;
 
 use glam::{DQuat, DVec3};
-use jostle::narrow::{self, ManifoldPoint, Placed};
+use jostle::narrow::{self, Contact, ManifoldPoint, Placed};
 use jostle::shape::{Pose, Shape};
 use jostle::world::{Detail, Schedule, Step, WorldSnapshot};
 use jostle::{
@@ -201,6 +201,9 @@ enum Change {
     Move(usize, [f64; 3], [f64; 3]),
     Teleport(usize, [f64; 3]),
     Refilter(usize, u32),
+    Reshape(usize, usize),
+    Sleep(usize),
+    Wake(usize),
     Step,
 }
 
@@ -213,6 +216,9 @@ fn change() -> impl Strategy<Value = Change> {
             .prop_map(|(id, at, turn)| Change::Move(id, at, turn)),
         1 => (any::<usize>(), place()).prop_map(|(id, at)| Change::Teleport(id, at)),
         1 => (any::<usize>(), 0u32..4).prop_map(|(id, bits)| Change::Refilter(id, bits)),
+        1 => (any::<usize>(), 0usize..7).prop_map(|(id, kind)| Change::Reshape(id, kind)),
+        1 => any::<usize>().prop_map(Change::Sleep),
+        1 => any::<usize>().prop_map(Change::Wake),
         3 => Just(Change::Step),
     ]
 }
@@ -238,6 +244,12 @@ fn apply(world: &mut World, change: &Change) {
             let filter = Filter::groups(1 << bits, !(1 << (bits ^ 1)));
             pick(number).into_iter().for_each(|id| world.set_filter(id, filter).unwrap());
         }
+        Change::Reshape(number, kind) => {
+            let shape = shape(kind, DVec3::new(0.5, 0.7, 0.9));
+            pick(number).into_iter().for_each(|id| world.set_shape(id, shape.clone()).unwrap());
+        }
+        Change::Sleep(number) => pick(number).into_iter().for_each(|id| world.sleep(id).unwrap()),
+        Change::Wake(number) => pick(number).into_iter().for_each(|id| world.wake(id).unwrap()),
         Change::Step => {}
     }
 }

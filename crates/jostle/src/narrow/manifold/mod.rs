@@ -484,17 +484,27 @@ fn sort(points: &mut Vec<ManifoldPoint>, first: usize) {
     points.truncate(kept);
 }
 
+/// The number below `count` with the highest score, the first among equals.
+#[inline(always)]
+fn best(count: usize, score: impl Fn(usize) -> f64) -> usize {
+    let mut best = (score(0), 0);
+    for number in 1..count {
+        let own = score(number);
+        if own.total_cmp(&best.0).is_gt() {
+            best = (own, number);
+        }
+    }
+    best.1
+}
+
 fn keep_widest(normal: DVec3, points: &mut Vec<ManifoldPoint>, first: usize) {
     let all = &points[first..];
-    let best = |score: &dyn Fn(usize) -> f64| {
-        (0..all.len()).rev().max_by(|&i, &j| score(i).total_cmp(&score(j))).unwrap_or(0)
-    };
     let at = |index: usize| all[index].point_a;
-    let deepest = best(&|i| -all[i].separation);
-    let furthest = best(&|i| at(i).distance_squared(at(deepest)));
+    let deepest = best(all.len(), |i| -all[i].separation);
+    let furthest = best(all.len(), |i| at(i).distance_squared(at(deepest)));
     let across = (at(furthest) - at(deepest)).cross(normal);
-    let left = best(&|i| (at(i) - at(deepest)).dot(across));
-    let right = best(&|i| -(at(i) - at(deepest)).dot(across));
+    let left = best(all.len(), |i| (at(i) - at(deepest)).dot(across));
+    let right = best(all.len(), |i| -(at(i) - at(deepest)).dot(across));
     let mut chosen = [deepest, furthest, left, right];
     chosen.sort_unstable();
     let mut kept = first;
