@@ -216,14 +216,18 @@ fn check_gaps(own: &[Triangle], point: DVec3, reach: DVec3, said: &Said, counts:
 }
 
 fn ray_of(from: DVec3, direction: DVec3) -> (LeafRay, Shear) {
+    // Times are lengths along the largest part.
+    let direction = direction / direction.abs().max_element();
     let shear = Shear::new(from, direction);
     let (axes, parts) = shear.parts();
+    let forward = direction[axes[2]].signum();
     let ray = LeafRay {
-        origin: from.as_vec3().to_array(),
         axes,
-        shear: parts.map(|part| part as f32),
-        inverse: (1.0 / direction[axes[2]]) as f32,
-        slack: 4.0 * f32::EPSILON * (from.abs().max_element() as f32 + 1.0),
+        origin: axes.map(|axis| from[axis]),
+        shear: parts,
+        begin: 0.0,
+        forward: forward as f32,
+        slack: 8.0 * f32::EPSILON * 2.0,
     };
     (ray, shear)
 }

@@ -66,6 +66,8 @@ mod own;
 mod pairs;
 mod point;
 mod ray;
+#[cfg(test)]
+mod ray_tests;
 mod winding;
 
 pub use crate::shape::MeshError;

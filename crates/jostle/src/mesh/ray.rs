@@ -1,18 +1,23 @@
 //! What does a ray hit? [`Mesh::cast_ray`].
 //!
-//! Boxes are entered in the order in which the ray reaches them. A triangle is hit if the ray
+//! Boxes are entered in the order in which the ray reaches them: the eight of a node are sorted by
+//! when they are entered and put onto a stack. The ray begins where the mesh does and is measured
+//! along the largest part of its direction, so that f32 is fine enough for boxes. The triangles of
+//! a leaf are told apart eight at a time by a view of the leaf from the ray that is made in f64, so
+//! that its errors are small next to the leaf. On a mesh of 5 856 triangles a ray that comes from
+//! outside looks at 4 nodes, 1.6 leaves and 1.3 triangles. A triangle is hit if the ray
 //! passes its three edges on the same side, seen in a frame in which the ray is an axis (Woop,
 //! Benthin and Wald, *Watertight ray/triangle intersection*), in f64: neighbours compute a common
 //! edge from the same numbers, so that no ray slips between them.
 
 use glam::DVec3;
 
-use super::data::{Child, Link, Mesh};
+use super::data::{Child, Mesh};
 use super::pairs::each_bit;
-use crate::ds::spill::Spill;
+use crate::ds::lane_stack::LaneStack;
+use crate::simd::lane_order::{bound_of, lane_of};
 use crate::simd::leaf_gaps::{LeafGaps, LeafRay};
 use crate::simd::node_maps::{NodeMaps, NodeRay};
-use crate::simd::node8::WIDTH;
 use crate::simd::{self, Kernel, Simd};
 
 /// Where a ray hits a mesh.
@@ -49,7 +54,7 @@ impl Mesh {
     #[must_use]
     pub fn cast_ray(&self, origin: DVec3, direction: DVec3, limit: f64) -> Option<MeshRayHit> {
         let search = Search::new(self, origin, direction, limit)?;
-        let (time, triangle, weights) = simd::run(search)?;
+        let (time, triangle, weights) = simd::run(&search)?;
         let [a, b, c] = self.corners(triangle);
         let normal = (b - a).cross(c - a);
         let front = normal.dot(direction) < 0.0;
@@ -63,6 +68,11 @@ impl Mesh {
     pub fn hits_segment(&self, from: DVec3, to: DVec3) -> bool {
         self.cast_ray(from, to - from, 1.0).is_some()
     }
+}
+
+#[inline(always)]
+fn sum(at: DVec3) -> f64 {
+    at.x + at.y + at.z
 }
 
 /// A ray in the frame in which it is an axis.
@@ -104,16 +114,13 @@ impl Shear {
     /// When the ray hits a triangle, and the weights of the corners there.
     #[inline(always)]
     pub(super) fn hit(&self, corners: &[DVec3; 3]) -> Option<(f64, [f64; 3])> {
-        let [kx, ky, kz] = self.axes;
-        let seen = corners.map(|corner| {
-            let from = corner - self.origin;
-            (from[kx] - self.shear[0] * from[kz], from[ky] - self.shear[1] * from[kz], from[kz])
-        });
-        let [a, b, c] = seen;
+        let (a, b, c) = (self.see(&corners[0]), self.see(&corners[1]), self.see(&corners[2]));
         let u = c.0 * b.1 - c.1 * b.0;
         let v = a.0 * c.1 - a.1 * c.0;
         let w = b.0 * a.1 - b.1 * a.0;
-        let (some, other) = (u < 0.0 || v < 0.0 || w < 0.0, u > 0.0 || v > 0.0 || w > 0.0);
+        // Without branches, which half of the triangles would take the wrong way.
+        let some = (u < 0.0) | (v < 0.0) | (w < 0.0);
+        let other = (u > 0.0) | (v > 0.0) | (w > 0.0);
         let sum = u + v + w;
         if some && other || sum == 0.0 {
             return None;
@@ -124,68 +131,85 @@ impl Shear {
         let time = depth * self.inverse;
         (time >= 0.0).then_some((time, weights))
     }
+
+    #[inline(always)]
+    fn see(&self, corner: &DVec3) -> (f64, f64, f64) {
+        let (corner, origin): (&[f64; 3], &[f64; 3]) = (corner.as_ref(), self.origin.as_ref());
+        let [kx, ky, kz] = self.axes;
+        let z = corner[kz] - origin[kz];
+        let (x, y) = (corner[kx] - origin[kx], corner[ky] - origin[ky]);
+        (x - self.shear[0] * z, y - self.shear[1] * z, z)
+    }
 }
 
-struct Search<'a> {
+pub(super) struct Search<'a> {
     mesh: &'a Mesh,
     shear: Shear,
     ray: NodeRay,
     seen: LeafRay,
-    /// Time at which the ray of the tree begins, and times of the tree in one of the caller's.
+    /// Where the ray begins in the tree, along the largest part of its direction, and how far it
+    /// gets that way in one unit of the caller's time.
     begin: f64,
     speed: f64,
     limit: f64,
 }
 
 impl<'a> Search<'a> {
-    fn new(mesh: &'a Mesh, origin: DVec3, direction: DVec3, limit: f64) -> Option<Self> {
-        let frame = mesh.tree().frame;
-        let (start, along) = (frame.enter(origin), direction * frame.scale);
-        let speed = along.length();
-        if !(origin.is_finite() && speed.is_normal() && limit >= 0.0) {
+    /// Times in the tree are lengths along the largest part of the direction: no root is needed.
+    #[inline]
+    pub(super) fn new(mesh: &'a Mesh, origin: DVec3, direction: DVec3, limit: f64) -> Option<Self> {
+        let tree = mesh.tree();
+        let shear = Shear::new(origin, direction);
+        let [kx, ky, kz] = shear.axes;
+        let largest = direction.to_array()[kz].abs();
+        let speed = largest * tree.frame.scale;
+        let (start, reach) = (tree.frame.enter(origin), f64::from(tree.reach));
+        let size = sum(start.abs()) + sum(origin.abs()) * tree.frame.scale;
+        if !(size < f64::INFINITY && speed.is_normal() && limit >= 0.0) {
             return None;
         }
-        let unit = along / speed;
-        // Begins not much further away than the mesh is large, so that f32 is fine enough. A
-        // refitted mesh may reach beyond 1, but stays within 6 of the origin.
-        let ahead = (-start.dot(unit) - 8.0).max(0.0);
-        let begin = start + unit * ahead;
-        if begin.length_squared() > 128.0 && ahead > 0.0 {
-            // The line passes far from the mesh.
+        let along = direction * (1.0 / largest);
+        let forward = 1f64.copysign(direction.to_array()[kz]);
+        // Begins where the mesh does, so that f32 is fine enough.
+        let ahead = -start.to_array()[kz] * forward - reach;
+        let begin = if ahead > 0.0 { ahead } else { 0.0 };
+        let first = start + along * begin;
+        let far = 32.0 * f64::EPSILON * (size + begin);
+        // While the ray passes the mesh it moves sideways by twice the reach at most. False for
+        // NaN.
+        let near = first.abs().cmple(DVec3::splat(3.0 * reach + far)).all();
+        if !(near && first.to_array()[kz] * forward <= reach + far) {
             return None;
         }
         let inverse = |part: f64| {
-            let part = if part.abs() < 1e-25 { 1e-25f64.copysign(part) } else { part };
-            (1.0 / part) as f32
+            let part = part as f32;
+            1.0 / if part.abs() < 1e-25 { 1e-25f32.copysign(part) } else { part }
         };
-        let slack = 4.0 * f64::from(f32::EPSILON) * (begin.abs().max_element() + 1.0)
-            + 16.0 * f64::EPSILON * (start.abs().max_element() + ahead)
-            + 16.0 * f64::EPSILON * origin.abs().max_element() * frame.scale;
-        let ray = NodeRay {
-            origin: begin.as_vec3().to_array(),
-            inverse: [inverse(unit.x), inverse(unit.y), inverse(unit.z)],
-            slack: [slack as f32; 3],
-        };
-        let shear = Shear::new(origin, direction);
+        let rounding = f64::from(f32::EPSILON);
+        let slack = 4.0 * rounding * (sum(first.abs()) + reach) + far + 1e-20;
+        let inverse = [inverse(along.x), inverse(along.y), inverse(along.z)];
+        let ray = NodeRay::new(first.as_vec3().to_array(), inverse, slack as f32);
+        let start = start.to_array();
         let seen = LeafRay {
-            origin: ray.origin,
             axes: shear.axes,
-            shear: shear.shear.map(|part| part as f32),
-            inverse: ray.inverse[shear.axes[2]],
-            slack: slack as f32,
+            origin: [start[kx], start[ky], start[kz]],
+            shear: shear.shear,
+            begin: begin * forward,
+            forward: forward as f32,
+            slack: (8.0 * rounding * reach + far) as f32,
         };
-        Some(Search { mesh, shear, ray, seen, begin: ahead, speed, limit })
+        Some(Search { mesh, shear, ray, seen, begin, speed, limit })
     }
 
-    /// A time of the caller in the tree, rounded up.
+    /// A time of the caller in the tree, rounded up by more than a box seems too far away.
     #[inline(always)]
     fn tree_time(&self, time: f64) -> f32 {
         let time = (time * self.speed - self.begin) as f32;
-        time + time.abs() * 4.0 * f32::EPSILON + 1e-5
+        time + time.abs() * 4.0 * f32::EPSILON + self.seen.slack
     }
 }
 
-impl Kernel for Search<'_> {
+impl Kernel for &Search<'_> {
     type Output = Option<(f64, u32, [f64; 3])>;
 
     #[inline(always)]
@@ -193,61 +217,35 @@ impl Kernel for Search<'_> {
         let tree = self.mesh.tree();
         let mut best: Self::Output = None;
         let mut limit = self.tree_time(self.limit);
-        let mut open: Spill<_, 64> = Spill::with((0.0, Link::ROOT));
-        while let Some((enter, at)) = open.pop() {
-            if enter > limit {
-                continue;
-            }
-            let leaf = match at.child() {
-                Child::Node(place) => {
-                    let place = place as usize;
-                    let (enters, hits) = simd.entered(&tree.nodes[place], &self.ray, limit);
-                    soonest_last(&enters, hits, &tree.links[place], &mut open);
+        let mut open = LaneStack::new();
+        let mut place = 0;
+        loop {
+            let order = simd.entered(&tree.nodes[place as usize], &self.ray, limit);
+            open.push(&order.keys, order.count, place);
+            place = loop {
+                let Some((key, above)) = open.pop() else { return best };
+                if bound_of(key) > limit {
                     continue;
                 }
-                Child::Leaf(place) => &tree.leaves[place as usize],
+                let leaf = match tree.links[above as usize][lane_of(key)].child() {
+                    Child::Node(place) => break place,
+                    Child::Leaf(place) => &tree.leaves[place as usize],
+                };
+                each_bit(simd.crossed(leaf, &self.seen, limit), |lane| {
+                    let triangle = leaf.triangle(lane as usize);
+                    let Some((time, weights)) = self.shear.hit(&self.mesh.corners(triangle)) else {
+                        return;
+                    };
+                    let sooner = match best {
+                        Some((best, number, _)) => (time, triangle) < (best, number),
+                        None => time <= self.limit,
+                    };
+                    if sooner {
+                        best = Some((time, triangle, weights));
+                        limit = self.tree_time(time);
+                    }
+                });
             };
-            each_bit(simd.crossed(leaf, &self.seen, limit), |lane| {
-                let triangle = leaf.triangle(lane as usize);
-                let Some((time, weights)) = self.shear.hit(&self.mesh.corners(triangle)) else {
-                    return;
-                };
-                let sooner = match best {
-                    Some((best, number, _)) => (time, triangle) < (best, number),
-                    None => time <= self.limit,
-                };
-                if sooner {
-                    best = Some((time, triangle, weights));
-                    limit = self.tree_time(time);
-                }
-            });
         }
-        best
-    }
-}
-
-/// Pushes the links of the lanes that a ray enters, the soonest last: mostly two or three, sorted
-/// by insertion.
-#[inline(always)]
-fn soonest_last(
-    enters: &[f32; WIDTH],
-    hits: u32,
-    links: &[Link; WIDTH],
-    open: &mut Spill<(f32, Link), 64>,
-) {
-    let mut found = [(0.0, Link::ROOT); WIDTH];
-    let mut count = 0;
-    each_bit(hits, |lane| {
-        let lane = lane as usize % WIDTH;
-        let mut place = count;
-        while place > 0 && found[place - 1].0 < enters[lane] {
-            found[place] = found[place - 1];
-            place -= 1;
-        }
-        found[place] = (enters[lane], links[lane]);
-        count += 1;
-    });
-    for item in &found[..count] {
-        open.push(*item);
     }
 }

@@ -7,7 +7,7 @@
 //! need no care: their bounds may be poor but are never wrong.
 
 use super::lanes::{Lanes, Points};
-use super::leaf8::Leaf8;
+use super::leaf8::{Leaf8, STEPS};
 use super::node8::WIDTH;
 use super::vector::{Eight, Mask, Simd};
 use crate::aabb::Aabb;
@@ -15,14 +15,16 @@ use crate::aabb::Aabb;
 /// A ray in the frame of a tree, seen along its largest part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LeafRay {
-    pub origin: [f32; 3],
     /// The axes, that of the largest part of the direction last.
     pub axes: [usize; 3],
+    /// The origin on these axes.
+    pub origin: [f64; 3],
     /// The other parts of the direction over the largest.
-    pub shear: [f32; 2],
-    /// Inverse of the largest part of the unit direction.
-    pub inverse: f32,
-    /// Covers the rounding of all of these, for triangles near the mesh.
+    pub shear: [f64; 2],
+    /// Where the ray begins on the last axis, and the sign of its direction there.
+    pub begin: f64,
+    pub forward: f32,
+    /// Covers the rounding of all of these and that of corners to f32.
     pub slack: f32,
 }
 
@@ -30,25 +32,24 @@ pub(crate) struct LeafRay {
 const DIAGONAL: f32 = 1.733;
 
 pub(crate) trait LeafGaps: Simd {
-    /// The lanes that a ray may hit no later than `limit`.
+    /// The lanes that a ray may hit no later than `limit`, in units of its last axis.
+    ///
+    /// The lower corner of the leaf is seen along the ray in f64, the triangles from there in f32:
+    /// so errors are small next to the leaf and not only next to the mesh.
     #[inline(always)]
     fn crossed(self, leaf: &Leaf8, ray: &LeafRay, limit: f32) -> u32 {
+        let view = View::of(leaf, ray);
         let (a, b, c) =
-            (seen(self, leaf, ray, 0), seen(self, leaf, ray, 1), seen(self, leaf, ray, 2));
+            (view.corner(self, leaf, 0), view.corner(self, leaf, 1), view.corner(self, leaf, 2));
         let u = c.x * b.y - c.y * b.x;
         let v = a.x * c.y - a.y * c.x;
         let w = b.x * a.y - b.y * a.x;
-        // A coordinate is off by the errors of two and by some roundings.
-        let off = Lanes::splat(self, 4.0 * (leaf.error + ray.slack));
-        let size = a.x.abs().max(a.y.abs()).max(b.x.abs()).max(b.y.abs());
-        let size = size.max(c.x.abs()).max(c.y.abs());
-        let error = Lanes::splat(self, 8.0) * off * (size + off);
-        let least = u.min(v).min(w);
-        let most = u.max(v).max(w);
+        let error = Lanes::splat(self, 6.0 * view.off * (view.size + view.off));
+        let (least, most) = (u.min(v).min(w), u.max(v).max(w));
         let apart = (least + error).le(Lanes::splat(self, 0.0)).and(error.le(most));
-        let inverse = Lanes::splat(self, ray.inverse);
-        let time = (a.z * inverse).min(b.z * inverse).min(c.z * inverse) - off - off;
-        let late = Lanes::splat(self, limit).le(time);
+        let forward = Lanes::splat(self, ray.forward);
+        let time = (a.z * forward).min(b.z * forward).min(c.z * forward);
+        let late = Lanes::splat(self, limit + 2.0 * view.off).le(time);
         leaf.lanes() & !apart.or(late).bits()
     }
 
@@ -111,15 +112,53 @@ pub(crate) trait LeafGaps: Simd {
 
 impl<S: Simd> LeafGaps for S {}
 
-/// A corner of each triangle, seen along a ray.
-#[inline(always)]
-fn seen<S: Simd>(simd: S, leaf: &Leaf8, ray: &LeafRay, corner: usize) -> Points<S> {
-    let [kx, ky, kz] = ray.axes;
-    let z = leaf.row(simd, corner, kz) - Lanes::splat(simd, ray.origin[kz]);
-    let x = leaf.row(simd, corner, kx) - Lanes::splat(simd, ray.origin[kx]);
-    let y = leaf.row(simd, corner, ky) - Lanes::splat(simd, ray.origin[ky]);
-    let (across, up) = (Lanes::splat(simd, ray.shear[0]), Lanes::splat(simd, ray.shear[1]));
-    Points { x: x - across * z, y: y - up * z, z }
+/// How the corners of a leaf are seen along a ray.
+struct View {
+    axes: [usize; 3],
+    /// The lower corner of the leaf, and a step along each axis.
+    low: [f32; 3],
+    step: [f32; 3],
+    /// How far a step along the last axis moves the other two.
+    shift: [f32; 2],
+    /// No coordinate is larger than the size, and none but the last is off by more than `off`; the
+    /// last by less than twice that.
+    size: f32,
+    off: f32,
+}
+
+impl View {
+    #[inline(always)]
+    fn of(leaf: &Leaf8, ray: &LeafRay) -> View {
+        let [kx, ky, kz] = ray.axes;
+        let (low, step) = (leaf.low(), leaf.step());
+        let ahead = f64::from(low[kz]) - ray.origin[2];
+        let x = (f64::from(low[kx]) - ray.origin[0] - ray.shear[0] * ahead) as f32;
+        let y = (f64::from(low[ky]) - ray.origin[1] - ray.shear[1] * ahead) as f32;
+        let (sx, sy, sz) = (step[kx], step[ky], step[kz]);
+        let shift = [ray.shear[0] as f32 * sz, ray.shear[1] as f32 * sz];
+        let wide = x.abs() + STEPS * (sx + shift[0].abs());
+        let high = y.abs() + STEPS * (sy + shift[1].abs());
+        let size = if wide > high { wide } else { high };
+        // Both axes are off by the leaf's error; the rest is rounding: that of a corner where it
+        // lies is in the slack, a dozen halves of a unit of the size come from the view.
+        let off = 2.0 * leaf.error + 6.0 * f32::EPSILON * (size + STEPS * sz) + ray.slack;
+        let low = [x, y, (ahead - ray.begin) as f32];
+        View { axes: ray.axes, low, step: [sx, sy, sz], shift, size, off }
+    }
+
+    /// A corner of each triangle.
+    #[inline(always)]
+    fn corner<S: Simd>(&self, simd: S, leaf: &Leaf8, corner: usize) -> Points<S> {
+        let [x, y, z] = self.axes;
+        let (x, y) = (leaf.steps(simd, corner, x), leaf.steps(simd, corner, y));
+        let z = leaf.steps(simd, corner, z);
+        let (low, step) = (Points::splat(simd, self.low), Points::splat(simd, self.step));
+        Points {
+            x: x * step.x + low.x - z * Lanes::splat(simd, self.shift[0]),
+            y: y * step.y + low.y - z * Lanes::splat(simd, self.shift[1]),
+            z: z * step.z + low.z,
+        }
+    }
 }
 
 /// The line to a point from the nearest point of an edge that begins `from` before it, and the

@@ -19,6 +19,7 @@
 //! | `forward`       | kernel: forward sweep over sorted blocks (`bidim-sap`)                   |
 //! | `node8`         | kernels: a box against the eight of a tree node (`bvh`)                  |
 //! | `lanes`         | eight numbers and eight points with the operators of numbers             |
+//! | `lane_order`    | the lanes of a node in the order in which a search wants them (meshes)    |
 //! | `leaf8`         | eight triangles in 208 bytes (meshes)                                    |
 //! | `leaf_gaps`     | kernels: triangles of a leaf near a point, a box or a ray                |
 //! | `leaf_pairs`    | kernels: triangles of one leaf against those of another                  |
@@ -44,6 +45,7 @@ pub(crate) mod endpoint_sort;
 pub(crate) mod equal_run;
 pub(crate) mod forward;
 pub(crate) mod furthest;
+pub(crate) mod lane_order;
 pub(crate) mod lanes;
 pub(crate) mod leaf8;
 pub(crate) mod leaf_gaps;

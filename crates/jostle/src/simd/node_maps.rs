@@ -5,6 +5,7 @@
 //! the same bits. Results are kept on the safe side by the slack that the caller adds: a mapped box
 //! is never too small, a gap never too large.
 
+use super::lane_order::{LaneOrder, in_order};
 use super::node8::{Node8, WIDTH};
 use super::vector::{Eight, Mask, Simd, Vector};
 use crate::aabb::Aabb;
@@ -38,14 +39,31 @@ impl NodeMap {
     }
 }
 
-/// A ray in the frame of a tree.
+/// A ray in the frame of a tree, as boxes want it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NodeRay {
-    pub origin: [f32; 3],
-    /// Inverse of the direction, finite and with the direction's sign.
-    pub inverse: [f32; 3],
-    /// Covers the rounding of the origin: boxes are grown by it.
-    pub slack: [f32; 3],
+    /// Of each axis the row of a node, minima first, that the ray reaches first.
+    first: [usize; 3],
+    /// The origin, moved so that boxes seem larger: for the sides reached first and last.
+    to_first: [f32; 3],
+    to_last: [f32; 3],
+    inverse: [f32; 3],
+}
+
+impl NodeRay {
+    /// The inverse of the direction is finite and has the direction's sign. Boxes are grown by the
+    /// slack, which covers the rounding of the origin.
+    #[inline(always)]
+    pub(crate) fn new(origin: [f32; 3], inverse: [f32; 3], slack: f32) -> NodeRay {
+        let mut ray = NodeRay { first: [0, 1, 2], to_first: origin, to_last: origin, inverse };
+        for k in 0..3 {
+            let slack = slack.copysign(inverse[k]);
+            ray.first[k] += 3 * usize::from(inverse[k] < 0.0);
+            ray.to_first[k] += slack;
+            ray.to_last[k] -= slack;
+        }
+        ray
+    }
 }
 
 /// What a traversal asks the boxes of a node.
@@ -75,17 +93,8 @@ pub(crate) trait NodeMaps: Simd {
     /// Square of the gap between each box and another; NaN for lanes without a box.
     #[inline(always)]
     fn gaps(self, node: &Node8, other: &Aabb) -> [f32; WIDTH] {
-        let none = splat(self, 0.0);
-        let mut sum = none;
-        for k in 0..3 {
-            let below = row(self, &node.min[k]).sub_f32(splat(self, other.max[k]));
-            let above = splat(self, other.min[k]).sub_f32(row(self, &node.max[k]));
-            // If the second operand is NaN, so is the result: empty lanes stay empty.
-            let gap = none.max_f32(below.max_f32(above));
-            sum = sum.add_f32(gap.mul_f32(gap));
-        }
         let mut out = [0.0; WIDTH];
-        put(sum, &mut out);
+        put(squares(self, node, other), &mut out);
         out
     }
 
@@ -95,34 +104,58 @@ pub(crate) trait NodeMaps: Simd {
         row(self, gaps).le_f32(splat(self, limit)).bits()
     }
 
-    /// When a ray enters each box, and the lanes it enters no later than `limit`.
+    /// The lanes whose box a ray enters no later than `limit`, the soonest last.
     #[inline(always)]
-    fn entered(self, node: &Node8, ray: &NodeRay, limit: f32) -> ([f32; WIDTH], u32) {
+    fn entered(self, node: &Node8, ray: &NodeRay, limit: f32) -> LaneOrder {
         let mut enter = splat(self, 0.0);
         let mut leave = splat(self, limit);
         for k in 0..3 {
-            let (first, last) = if ray.inverse[k] < 0.0 {
-                (&node.max[k], &node.min[k])
-            } else {
-                (&node.min[k], &node.max[k])
-            };
             let inverse = splat(self, ray.inverse[k]);
-            let sign = if ray.inverse[k] < 0.0 { -ray.slack[k] } else { ray.slack[k] };
-            let to_first = row(self, first).sub_f32(splat(self, ray.origin[k] + sign));
-            let to_last = row(self, last).sub_f32(splat(self, ray.origin[k] - sign));
-            enter = enter.max_f32(to_first.mul_f32(inverse));
-            leave = leave.min_f32(to_last.mul_f32(inverse));
+            let first = any_row(self, node, ray.first[k]);
+            let last = any_row(self, node, ray.first[k] + 3);
+            // If the second operand is NaN, so is the result: empty lanes stay empty.
+            let first = first.sub_f32(splat(self, ray.to_first[k])).mul_f32(inverse);
+            let last = last.sub_f32(splat(self, ray.to_last[k])).mul_f32(inverse);
+            enter = enter.max_f32(first);
+            leave = leave.min_f32(last);
         }
         // Rounding of the products and of the limit.
         let later = leave.mul_f32(splat(self, 1.0 + 8.0 * f32::EPSILON));
-        let hits = enter.le_f32(later).bits();
-        let mut out = [0.0; WIDTH];
-        put(enter, &mut out);
-        (out, hits)
+        in_order(self, enter, enter.le_f32(later))
+    }
+
+    /// The lanes whose gap to a box has a square of at most `limit`, the nearest last.
+    #[inline(always)]
+    fn nearest(self, node: &Node8, other: &Aabb, limit: f32) -> LaneOrder {
+        let gaps = squares(self, node, other);
+        in_order(self, gaps, gaps.le_f32(splat(self, limit)))
     }
 }
 
 impl<S: Simd> NodeMaps for S {}
+
+/// Square of the gap between each box and another; NaN for lanes without a box.
+#[inline(always)]
+fn squares<S: Simd>(simd: S, node: &Node8, other: &Aabb) -> S::Eight {
+    let none = splat(simd, 0.0);
+    let mut sum = none;
+    for k in 0..3 {
+        let below = row(simd, &node.min[k]).sub_f32(splat(simd, other.max[k]));
+        let above = splat(simd, other.min[k]).sub_f32(row(simd, &node.max[k]));
+        // If the second operand is NaN, so is the result: empty lanes stay empty.
+        let gap = none.max_f32(below.max_f32(above));
+        sum = sum.add_f32(gap.mul_f32(gap));
+    }
+    sum
+}
+
+/// A row of a node by its number, modulo six: minima, then maxima. The choice costs no branch.
+#[inline(always)]
+fn any_row<S: Simd>(simd: S, node: &Node8, number: usize) -> S::Eight {
+    let rows: *const [f32; WIDTH] = std::ptr::from_ref(node).cast();
+    // SAFETY: a node is six rows in this order and nothing else, see `repr(C)`.
+    unsafe { S::Eight::load(simd, rows.add(number % 6).cast()) }
+}
 
 #[inline(always)]
 fn splat<S: Simd>(simd: S, value: f32) -> S::Eight {
@@ -155,6 +188,7 @@ fn put<E: Eight>(register: E, values: &mut [f32; WIDTH]) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lane_order::{bound_of, lane_of};
     use super::super::{Kernel, Level};
     use super::*;
 
@@ -166,20 +200,28 @@ mod tests {
     }
 
     impl Kernel for All<'_> {
-        type Output = (Vec<u32>, Vec<u32>, Vec<u32>, u32);
+        type Output = (Vec<u32>, Vec<u32>, [LaneOrder; 2]);
 
         #[inline(always)]
         fn run<S: Simd>(self, simd: S) -> Self::Output {
             let plain = |lanes: [f32; WIDTH]| {
                 lanes.map(|lane| if lane.is_nan() { 1 } else { lane.to_bits() }).to_vec()
             };
-            let (enter, hits) = simd.entered(self.0, self.3, 5.0);
             let gaps = simd.gaps(self.0, self.2);
             let within: u32 =
                 (0..WIDTH).filter(|&lane| gaps[lane] <= 0.3).map(|lane| 1u32 << lane).sum();
             assert_eq!(simd.within_limit(&gaps, 0.3), within);
-            (bits(&simd.mapped(self.0, self.1)), plain(gaps), plain(enter), hits)
+            let orders = [simd.entered(self.0, self.3, 5.0), simd.nearest(self.0, self.2, 0.3)];
+            (bits(&simd.mapped(self.0, self.1)), plain(gaps), orders)
         }
+    }
+
+    /// The lanes of an order, lowest first.
+    fn lanes(order: &LaneOrder) -> Vec<usize> {
+        let mut lanes: Vec<usize> =
+            order.keys[..order.count].iter().copied().map(lane_of).collect();
+        lanes.sort_unstable();
+        lanes
     }
 
     #[test]
@@ -200,11 +242,9 @@ mod tests {
             let map = NodeMap { rows, shift: [(); 3].map(|()| random()), slack: 1e-6 };
             let low = [(); 3].map(|()| random());
             let other = Aabb { min: low, max: low.map(|at| at + 0.25) };
-            let ray = NodeRay {
-                origin: [(); 3].map(|()| 2.0 * random()),
-                inverse: [(); 3].map(|()| 1.0 / (random() + 1e-3)),
-                slack: [1e-6; 3],
-            };
+            let origin = [(); 3].map(|()| 2.0 * random());
+            let direction = [(); 3].map(|()| random() + 1e-3);
+            let ray = NodeRay::new(origin, direction.map(|part| 1.0 / part), 1e-6);
             let case = || All(&node, &map, &other, &ray);
             let levels = Level::available();
             let plainly = levels[0].run(case());
@@ -216,7 +256,42 @@ mod tests {
                 assert!(!node.get(lane).overlaps(&Aabb::EVERYTHING));
             }
             check_one(&node, &map, &other, &plainly.1);
+            check_ray(&node, origin, direction, &plainly.2[0]);
+            let near = |&lane: &usize| f32::from_bits(plainly.1[lane]) <= 0.3;
+            let filled = WIDTH - round % 3;
+            assert_eq!(lanes(&plainly.2[1]), (0..filled).filter(near).collect::<Vec<_>>());
         }
+    }
+
+    /// A ray enters the boxes that it enters by f64, and some that it nearly does.
+    fn check_ray(node: &Node8, origin: [f32; 3], direction: [f32; 3], order: &LaneOrder) {
+        let entered = |aabb: &Aabb, slack: f64| {
+            let (mut enter, mut leave) = (0.0f64, 5.0f64);
+            for k in 0..3 {
+                let (from, part) = (f64::from(origin[k]), f64::from(direction[k]));
+                let one = (f64::from(aabb.min[k]) - slack - from) / part;
+                let other = (f64::from(aabb.max[k]) + slack - from) / part;
+                (enter, leave) = (enter.max(one.min(other)), leave.min(one.max(other)));
+            }
+            (enter <= leave).then_some(enter)
+        };
+        let found = lanes(order);
+        for lane in 0..WIDTH {
+            let aabb = node.get(lane);
+            let seen = found.contains(&lane);
+            if aabb.min[0].is_nan() {
+                assert!(!seen);
+                continue;
+            }
+            assert!(seen || entered(&aabb, 0.0).is_none(), "{aabb:?}");
+            assert!(!seen || entered(&aabb, 1e-4).is_some(), "{aabb:?}");
+        }
+        for key in &order.keys[..order.count] {
+            let time = entered(&node.get(lane_of(*key)), 0.0);
+            assert!(time.is_none_or(|time| f64::from(bound_of(*key)) <= time.max(1e-37)));
+        }
+        let times = order.keys[..order.count].windows(2);
+        assert!(times.into_iter().all(|two| two[0] > two[1]), "the soonest last");
     }
 
     /// Corners of a box land in the mapped box, and the gap is no more than that of any corner.

@@ -1,7 +1,7 @@
 //! Meshes against loops over all their triangles, against themselves moved, and against
 //! parry3d-f64 as a second opinion.
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 use jostle::Workers;
 use jostle::mesh::{Fill, Mesh, MeshPair, triangles_touch};
 use jostle::shape::Pose;
@@ -9,61 +9,8 @@ use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
 use parry3d_f64::shape::TriMesh;
 
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn vector(&mut self, half: f64) -> DVec3 {
-        DVec3::new(self.number(), self.number(), self.number()) * half
-    }
-
-    fn pose(&mut self, reach: f64) -> Pose {
-        let turn = DQuat::from_scaled_axis(self.vector(3.0)).normalize();
-        Pose::new(turn, self.vector(reach)).expect("a pose")
-    }
-}
-
-/// A closed ball of `n` rings, with bumps.
-fn ball(n: u32, bumps: f64, random: &mut Random) -> (Vec<DVec3>, Vec<[u32; 3]>) {
-    let around = 2 * n;
-    let mut points = vec![DVec3::Y, DVec3::NEG_Y];
-    for ring in 1..n {
-        let (up, out) = (std::f64::consts::PI * f64::from(ring) / f64::from(n)).sin_cos();
-        for step in 0..around {
-            let turn = std::f64::consts::TAU * f64::from(step) / f64::from(around);
-            let far = 1.0 + bumps * random.number();
-            points.push(DVec3::new(up * turn.cos(), out, up * turn.sin()) * far);
-        }
-    }
-    let at = |ring: u32, step: u32| 2 + (ring - 1) * around + step % around;
-    let mut triangles = Vec::new();
-    for step in 0..around {
-        triangles.push([0, at(1, step + 1), at(1, step)]);
-        triangles.push([1, at(n - 1, step), at(n - 1, step + 1)]);
-        for ring in 1..n - 1 {
-            let (a, b) = (at(ring, step), at(ring, step + 1));
-            let (c, d) = (at(ring + 1, step), at(ring + 1, step + 1));
-            triangles.extend([[a, b, c], [b, d, c]]);
-        }
-    }
-    (points, triangles)
-}
-
-fn cube(half: f64, center: DVec3) -> Mesh {
-    let corner = |k: u32| {
-        let part = |axis: u32| if k >> axis & 1 == 0 { -half } else { half };
-        center + DVec3::new(part(0), part(1), part(2))
-    };
-    let quads =
-        [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
-    Mesh::new((0..8).map(corner).collect(), triangles).expect("a cube")
-}
+use crate::mesh_support::{ball, cube_at};
+use crate::random::Random;
 
 fn meets(a: &Mesh, b: &Mesh) -> bool {
     let (one, other) = (Pose::IDENTITY, Pose::IDENTITY);
@@ -74,12 +21,12 @@ fn meets(a: &Mesh, b: &Mesh) -> bool {
 
 #[test]
 fn cubes_in_cubes_and_next_to_cubes() {
-    let at = |x: f64, y: f64| cube(1.0, DVec3::new(x, y, 0.0));
+    let at = |x: f64, y: f64| cube_at(1.0, DVec3::new(x, y, 0.0));
     assert!(meets(&at(0.0, 0.0), &at(2.0, 0.0)));
     assert!(meets(&at(0.0, 0.0), &at(2.0, 2.0)));
     assert!(meets(&at(0.0, 0.0), &at(0.0, 0.0)));
     assert!(!meets(&at(0.0, 0.0), &at(2.0 + 1e-15, 0.0)));
-    let (outer, inner) = (cube(4.0, DVec3::ZERO), cube(1.0, DVec3::ZERO));
+    let (outer, inner) = (cube_at(4.0, DVec3::ZERO), cube_at(1.0, DVec3::ZERO));
     assert!(!meets(&outer, &inner), "surfaces are empty inside");
     let pair = MeshPair::new(&outer, &Pose::IDENTITY, &inner, &Pose::IDENTITY);
     assert_eq!(pair.distance(), 3.0);
@@ -103,7 +50,7 @@ fn trees_find_what_loops_find() {
         let a = Mesh::new(points, triangles).expect("a ball");
         let (points, triangles) = ball(6, 0.3, &mut random);
         let b = Mesh::new(points.clone(), triangles.clone()).expect("a ball");
-        let (pose_a, pose_b) = (random.pose(1.3), random.pose(1.3));
+        let (pose_a, pose_b) = (random.pose(1.7), random.pose(1.7));
         let pair = MeshPair::new(&a, &pose_a, &b, &pose_b);
         let found = pair.triangle_pairs(usize::MAX).expect("no limit");
         // The same rounding as the library promises: b in the frame of a, moved once.
@@ -181,7 +128,7 @@ fn a_fitted_tree_answers_like_a_new_one() {
         .collect();
     fitted.set_vertices(&moved, &Workers::one()).expect("as many");
     let rebuilt = Mesh::new(moved, triangles).expect("a ball");
-    let other = cube(0.5, DVec3::ZERO);
+    let other = cube_at(0.5, DVec3::ZERO);
     for _ in 0..50 {
         let pose = random.pose(1.5);
         let ask = |mesh: &Mesh| {

@@ -33,15 +33,21 @@ pub(crate) fn ball(n: u32, bumps: f64, random: &mut Random) -> (Vec<DVec3>, Vec<
     (points, triangles)
 }
 
+/// A solid cube about the origin.
 pub(crate) fn cube(half: f64) -> Mesh {
+    cube_at(half, DVec3::ZERO).with_fill(Fill::Solid)
+}
+
+/// The surface of a cube.
+pub(crate) fn cube_at(half: f64, center: DVec3) -> Mesh {
     let corner = |k: u32| {
         let part = |axis: u32| if k >> axis & 1 == 0 { -half } else { half };
-        DVec3::new(part(0), part(1), part(2))
+        center + DVec3::new(part(0), part(1), part(2))
     };
     let quads =
         [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
     let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
-    Mesh::new((0..8).map(corner).collect(), triangles).expect("a cube").with_fill(Fill::Solid)
+    Mesh::new((0..8).map(corner).collect(), triangles).expect("a cube")
 }
 
 /// A floor of about `2 n²` triangles over `-half..half` in x and z: vertices moved at random within

@@ -96,6 +96,18 @@ impl<'a> Body<'a> {
         reach + self.radius
     }
 
+    /// How far from that box triangles can be that come before an answer, or are equal to it.
+    #[inline(always)]
+    pub(crate) fn limit_below(&self, signed: f64) -> f64 {
+        // What the core of a box or a hull overlaps is not ordered by how far away it is.
+        let rounding = match self.kind {
+            Kind::Point(_) => 16.0 * f64::EPSILON,
+            Kind::Segment(_) => CLOSE,
+            Kind::Box(..) | Kind::Other => return self.limit(signed.max(0.0)),
+        };
+        (signed + self.radius).max(0.0) + rounding * (self.size + self.radius)
+    }
+
     /// The same with another point as its center: that of the whole it is part of.
     pub(crate) fn seen_at(self, center: DVec3) -> Body<'a> {
         Body { whole: Some(center), ..self }

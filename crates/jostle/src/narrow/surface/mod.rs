@@ -178,7 +178,8 @@ fn convex(
     let (low, high) = body.bounds();
     let mut request = *request;
     let mut best: Option<(Signed, u32)> = None;
-    surface.near(low, high, body.limit(request.reach), |triangle, corners| {
+    let mut limit = body.limit(request.reach);
+    surface.near(low, high, limit, |triangle, corners| {
         let least = best.map_or(f64::INFINITY, |(best, _)| best.signed);
         if let Some(found) = body.meet(corners, &request, least, memory)
             && best.is_none_or(|(best, other)| (found.signed, triangle) < (best.signed, other))
@@ -193,8 +194,9 @@ fn convex(
             if enough {
                 return -1.0;
             }
+            limit = body.limit_below(found.signed);
         }
-        body.limit(request.reach)
+        limit
     });
     if let Some(mesh) = surface.solid()
         && !(best.is_some() && request.goal == Goal::Boolean)

@@ -13,6 +13,7 @@
 //! pieces took five to eight times as long (`jostle decompose`, one thread).
 
 use super::Mesh;
+use super::report::sorted_edges;
 use glam::DVec3;
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
@@ -35,16 +36,7 @@ impl Mesh {
 
 /// Returns true if every edge is walked as often forward as backward.
 pub(super) fn has_no_border(triangles: &[[u32; 3]]) -> bool {
-    let mut edges: Vec<(u32, u32, bool)> = Vec::with_capacity(3 * triangles.len());
-    for corners in triangles {
-        for k in 0..3 {
-            let (from, to) = (corners[k], corners[(k + 1) % 3]);
-            if from != to {
-                edges.push((from.min(to), from.max(to), from > to));
-            }
-        }
-    }
-    edges.sort_unstable();
+    let edges = sorted_edges(triangles);
     edges.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)).all(|same| {
         let backward = same.iter().filter(|edge| edge.2).count();
         2 * backward == same.len()

@@ -28,7 +28,7 @@ use tree::MeshTree;
 pub(crate) use tree::{Child, Frame, Link};
 
 use crate::par::Workers;
-use crate::shape::{MeshError, bad_axis, next_identity, round_radius};
+use crate::shape::{LIMIT, MeshError, bad_axis, next_identity, round_radius};
 use glam::DVec3;
 use std::sync::OnceLock;
 use winding::WindingTree;
@@ -191,7 +191,9 @@ impl Mesh {
     /// If there is no such triangle.
     #[inline(always)]
     pub fn corners(&self, triangle: u32) -> [DVec3; 3] {
-        self.triangles[triangle as usize].map(|vertex| self.vertices[vertex as usize])
+        // Not by `map`, which kernels of another instruction set would have to call.
+        let [a, b, c] = self.triangles[triangle as usize];
+        [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
     }
 
     /// A surface or a solid.
@@ -238,21 +240,29 @@ impl Mesh {
 
     fn radius_about_center(&self) -> f64 {
         let center = self.center();
-        let mut square = 0.0f64;
+        let mut squares = [0.0f64; 4];
+        let mut add = |slot: usize, vertex: &DVec3| {
+            let square = vertex.distance_squared(center);
+            let most = &mut squares[slot % 4];
+            *most = if square > *most { square } else { *most };
+        };
         if self.has_unused {
-            for &vertex in self.triangles.iter().flatten() {
-                square = square.max(self.vertices[vertex as usize].distance_squared(center));
-            }
+            let used = self.triangles.iter().flatten();
+            used.for_each(|&vertex| add(0, &self.vertices[vertex as usize]));
         } else {
-            for vertex in &self.vertices {
-                square = square.max(vertex.distance_squared(center));
-            }
+            // Four at a time: none waits for the one before it.
+            self.vertices.iter().enumerate().for_each(|(slot, vertex)| add(slot, vertex));
         }
-        round_radius(square.sqrt())
+        round_radius(squares.into_iter().fold(0.0, f64::max).sqrt())
     }
 }
 
 fn check_vertices(vertices: &[DVec3]) -> Result<(), MeshError> {
+    // Without a branch for each; who is to blame is looked for only if somebody is.
+    let sound = |at: &DVec3| (at.x.abs() <= LIMIT) & (at.y.abs() <= LIMIT) & (at.z.abs() <= LIMIT);
+    if vertices.iter().fold(true, |all, vertex| all & sound(vertex)) {
+        return Ok(());
+    }
     for (vertex, point) in vertices.iter().enumerate() {
         if let Some(axis) = bad_axis(*point) {
             return Err(MeshError::Coordinate { vertex, axis, value: point[axis.index()] });
@@ -286,15 +296,15 @@ fn has_unused(vertices: usize, triangles: &[[u32; 3]]) -> bool {
 /// Bounds of the vertices that triangles use.
 fn bounds(vertices: &[DVec3], triangles: &[[u32; 3]], has_unused: bool) -> (DVec3, DVec3) {
     let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    if !has_unused {
-        for vertex in vertices {
-            (min, max) = (min.min(*vertex), max.max(*vertex));
-        }
-        return (min, max);
-    }
-    for &vertex in triangles.iter().flatten() {
-        min = min.min(vertices[vertex as usize]);
-        max = max.max(vertices[vertex as usize]);
+    // None is NaN, so a comparison will do.
+    let mut add = |vertex: &DVec3| {
+        min = DVec3::select(vertex.cmplt(min), *vertex, min);
+        max = DVec3::select(vertex.cmpgt(max), *vertex, max);
+    };
+    if has_unused {
+        triangles.iter().flatten().for_each(|&vertex| add(&vertices[vertex as usize]));
+    } else {
+        vertices.iter().for_each(add);
     }
     (min, max)
 }

@@ -1,10 +1,16 @@
 //! Triangles near a box, nearest boxes first, and the furthest vertex in a direction.
+//!
+//! The children of a node are sorted by their gaps and put onto a stack, nearest last. Next to the
+//! surface of a mesh of 5 856 triangles the nearest point takes 4.5 nodes, 2.2 leaves and 1.5
+//! triangles; from far away 10 nodes, 10 leaves and 7 triangles, because all triangles around the
+//! nearest vertex are equally near.
 
 use glam::DVec3;
 
 use super::{Child, Link, Mesh};
 use crate::aabb::Aabb;
-use crate::ds::spill::Spill;
+use crate::ds::lane_stack::LaneStack;
+use crate::simd::lane_order::{bound_of, lane_of};
 use crate::simd::leaf_gaps::LeafGaps;
 use crate::simd::node_maps::NodeMaps;
 use crate::simd::node8::WIDTH;
@@ -108,67 +114,41 @@ impl<F: FnMut(u32, &[DVec3; 3]) -> f64> Kernel for Near<'_, F> {
         let mut limit = square_of(self.limit, tree.frame.scale);
         let is_point = self.low == self.high;
         let point = low.as_vec3().to_array();
-        let mut open: Spill<_, 64> = Spill::with((0.0, Link::ROOT));
-        while let Some((gap, at)) = open.pop() {
-            if gap > limit {
-                continue;
-            }
-            match at.child() {
-                Child::Node(place) => {
-                    let gaps = simd.gaps(&tree.nodes[place as usize], &seen);
-                    let near = simd.within_limit(&gaps, limit);
-                    nearest_last(&gaps, near, &tree.links[place as usize], &mut open);
+        let mut open = LaneStack::new();
+        let mut place = 0;
+        loop {
+            let order = simd.nearest(&tree.nodes[place as usize], &seen, limit);
+            open.push(&order.keys, order.count, place);
+            place = loop {
+                let Some((key, above)) = open.pop() else { return };
+                if bound_of(key) > limit {
+                    continue;
                 }
-                Child::Leaf(place) => {
-                    let leaf = &tree.leaves[place as usize];
-                    let gaps = if is_point {
-                        simd.gaps_to_point(leaf, point, slack as f32 * (1.0 + f32::EPSILON))
-                    } else {
-                        simd.gaps_to_box(leaf, &seen)
-                    };
-                    let mut left = simd.within_limit(&gaps, limit);
-                    while left != 0 {
-                        let lane = least(&gaps, left);
-                        if gaps[lane] > limit {
-                            break;
-                        }
-                        left &= !(1 << lane);
-                        let triangle = leaf.triangle(lane);
-                        let next = (self.visit)(triangle, &self.mesh.corners(triangle));
-                        if next < 0.0 {
-                            return;
-                        }
-                        limit = square_of(next, tree.frame.scale);
+                let leaf = match tree.links[above as usize][lane_of(key)].child() {
+                    Child::Node(place) => break place,
+                    Child::Leaf(place) => &tree.leaves[place as usize],
+                };
+                let gaps = if is_point {
+                    simd.gaps_to_point(leaf, point, slack as f32 * (1.0 + f32::EPSILON))
+                } else {
+                    simd.gaps_to_box(leaf, &seen)
+                };
+                let mut left = simd.within_limit(&gaps, limit);
+                while left != 0 {
+                    let lane = least(&gaps, left);
+                    if gaps[lane] > limit {
+                        break;
                     }
+                    left &= !(1 << lane);
+                    let triangle = leaf.triangle(lane);
+                    let next = (self.visit)(triangle, &self.mesh.corners(triangle));
+                    if next < 0.0 {
+                        return;
+                    }
+                    limit = square_of(next, tree.frame.scale);
                 }
-            }
+            };
         }
-    }
-}
-
-/// Pushes the links of the lanes that a mask names, the nearest last.
-#[inline(always)]
-fn nearest_last<const N: usize>(
-    gaps: &[f32; WIDTH],
-    mut near: u32,
-    links: &[Link; WIDTH],
-    open: &mut Spill<(f32, Link), N>,
-) {
-    let mut found = [(0.0, Link::ROOT); WIDTH];
-    let mut count = 0;
-    while near != 0 {
-        let lane = near.trailing_zeros() as usize % WIDTH;
-        near &= near - 1;
-        let mut place = count;
-        while place > 0 && found[place - 1].0 < gaps[lane] {
-            found[place] = found[place - 1];
-            place -= 1;
-        }
-        found[place] = (gaps[lane], links[lane]);
-        count += 1;
-    }
-    for item in &found[..count] {
-        open.push(*item);
     }
 }
 

@@ -145,17 +145,7 @@ struct Edges {
 
 impl Edges {
     fn of(mesh: &Mesh) -> Edges {
-        // Lower end, higher end, and whether the triangle runs from the higher to the lower one.
-        let mut all: Vec<(u32, u32, bool)> = Vec::with_capacity(3 * mesh.triangles.len());
-        for corners in &mesh.triangles {
-            for k in 0..3 {
-                let (from, to) = (corners[k], corners[(k + 1) % 3]);
-                if from != to {
-                    all.push((from.min(to), from.max(to), from > to));
-                }
-            }
-        }
-        all.sort_unstable();
+        let all = sorted_edges(&mesh.triangles);
         let mut edges = Edges::default();
         for same in all.chunk_by(|one, other| (one.0, one.1) == (other.0, other.1)) {
             match same {
@@ -166,6 +156,22 @@ impl Edges {
         }
         edges
     }
+}
+
+/// The edges of triangles in ascending order: lower end, higher end, and whether the triangle runs
+/// from the higher to the lower one. Those without length are left out.
+pub(super) fn sorted_edges(triangles: &[[u32; 3]]) -> Vec<(u32, u32, bool)> {
+    let mut edges = Vec::with_capacity(3 * triangles.len());
+    for corners in triangles {
+        for k in 0..3 {
+            let (from, to) = (corners[k], corners[(k + 1) % 3]);
+            if from != to {
+                edges.push((from.min(to), from.max(to), from > to));
+            }
+        }
+    }
+    edges.sort_unstable();
+    edges
 }
 
 /// Returns true if three points lie exactly on one line: so do their shadows on all three planes.

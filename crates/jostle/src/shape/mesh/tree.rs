@@ -95,6 +95,8 @@ pub(crate) struct MeshTree {
     /// What is below the lanes of each node. Empty lanes lead nowhere: their boxes are NaN.
     pub links: Vec<[Link; WIDTH]>,
     pub leaves: Vec<Leaf8>,
+    /// No coordinate of a box is larger.
+    pub reach: f32,
     /// Sum of the surfaces of all boxes, relative to the root's, when the tree was built.
     pub quality: f64,
 }
@@ -107,9 +109,15 @@ impl MeshTree {
         links: Vec<[Link; WIDTH]>,
         leaves: Vec<Leaf8>,
     ) -> Self {
-        let mut tree = MeshTree { frame, nodes, links, leaves, quality: 0.0 };
+        let mut tree = MeshTree { frame, nodes, links, leaves, reach: 0.0, quality: 0.0 };
+        tree.reach = tree.reach_of_root();
         tree.quality = tree.cost();
         tree
+    }
+
+    fn reach_of_root(&self) -> f32 {
+        let Aabb { min, max } = simd::run(Bounds(&self.nodes[0]));
+        min.iter().chain(&max).fold(0.0, |most, at| at.abs().max(most))
     }
 
     /// Bytes of memory.
@@ -121,14 +129,8 @@ impl MeshTree {
 
     /// Sum of the surfaces of all boxes, relative to the root's: what a random ray visits.
     pub(super) fn cost(&self) -> f64 {
-        let surface = |aabb: &Aabb| {
-            let [x, y, z] = aabb.size().map(f64::from);
-            x * y + y * z + z * x
-        };
-        let root = simd::run(Bounds(&self.nodes[0]));
-        let lanes = self.nodes.iter().flat_map(|node| (0..WIDTH).map(|lane| node.get(lane)));
-        let sum: f64 = lanes.filter(|aabb| !aabb.min[0].is_nan()).map(|aabb| surface(&aabb)).sum();
-        sum / surface(&root).max(f64::MIN_POSITIVE)
+        let [x, y, z] = simd::run(Bounds(&self.nodes[0])).size().map(f64::from);
+        simd::run(Surfaces(&self.nodes)) / (x * y + y * z + z * x).max(f64::MIN_POSITIVE)
     }
 
     /// Bounds for triangles that have moved; what is below what stays.
@@ -138,6 +140,7 @@ impl MeshTree {
             simd::run(Fit { frame: &frame, leaves, vertices, triangles });
         });
         simd::run(Upward { nodes: &mut self.nodes, links: &self.links, leaves: &self.leaves });
+        self.reach = self.reach_of_root();
     }
 }
 
@@ -163,10 +166,18 @@ impl Kernel for Fit<'_> {
             for lane in 0..WIDTH {
                 let corners = &triangles[leaf.triangle(lane) as usize];
                 for corner in 0..3 {
-                    let at = frame.enter(vertices[corners[corner] as usize]);
+                    let at = vertices[corners[corner] as usize];
                     places[corner][0][lane] = at.x;
                     places[corner][1][lane] = at.y;
                     places[corner][2][lane] = at.z;
+                }
+            }
+            // As `Frame::enter`, by whole rows.
+            for corner in &mut places {
+                for (row, origin) in corner.iter_mut().zip(frame.origin.to_array()) {
+                    for at in row {
+                        *at = (*at - origin) * frame.scale;
+                    }
                 }
             }
             leaf.fit(&places);
@@ -198,6 +209,29 @@ impl Kernel for Bounds<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Aabb {
         simd.bounds(self.0)
+    }
+}
+
+/// The sum of the surfaces of all boxes, half of each.
+struct Surfaces<'a>(&'a [Node8]);
+
+impl Kernel for Surfaces<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> f64 {
+        let mut sums = [0.0f64; WIDTH];
+        for node in self.0 {
+            for lane in 0..WIDTH {
+                let x = f64::from(node.max[0][lane] - node.min[0][lane]);
+                let y = f64::from(node.max[1][lane] - node.min[1][lane]);
+                let z = f64::from(node.max[2][lane] - node.min[2][lane]);
+                let surface = x * y + y * z + z * x;
+                // False for lanes without a box.
+                sums[lane] += if surface >= 0.0 { surface } else { 0.0 };
+            }
+        }
+        sums.iter().sum()
     }
 }
 

@@ -1,0 +1,108 @@
+//! Rays against a loop over all triangles that uses no tree and no filter: the same time, triangle
+//! and weights, to the last bit, at every instruction set.
+
+use glam::DVec3;
+
+use super::data::Mesh;
+use super::ray::{Search, Shear};
+use crate::par::Workers;
+use crate::simd::Level;
+
+struct Random(u64);
+
+impl Random {
+    fn number(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        (self.number().abs() * count as f64) as usize % count
+    }
+
+    fn point(&mut self) -> DVec3 {
+        DVec3::new(self.number(), self.number(), self.number())
+    }
+}
+
+/// Sheets of `n` by `n` squares above each other, flat or bumpy: what lies in a plane has boxes
+/// without height, and rays down the lattice meet corners and edges of several triangles at once.
+fn sheets(n: u32, bumps: f64, random: &mut Random) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+    let (mut points, mut triangles) = (Vec::new(), Vec::new());
+    for layer in 0..3 {
+        let begin = points.len() as u32;
+        for k in 0..(n + 1) * (n + 1) {
+            let height = f64::from(layer) + bumps * random.number();
+            points.push(DVec3::new(f64::from(k / (n + 1)), height, f64::from(k % (n + 1))));
+        }
+        let squares = (0..n * n).map(|k| begin + (k / n) * (n + 1) + k % n);
+        triangles
+            .extend(squares.flat_map(|k| [[k, k + n + 1, k + 1], [k + 1, k + n + 1, k + n + 2]]));
+    }
+    // Needles, points and copies.
+    for _ in 0..40 {
+        let corner = [(); 3].map(|()| random.below(points.len()) as u32);
+        triangles.push([corner[0], corner[0], corner[1]]);
+        triangles.push(triangles[random.below(triangles.len())]);
+        triangles.push(corner);
+    }
+    (points, triangles)
+}
+
+/// A ray at a corner, an edge or anywhere, from near or far, along an axis or not.
+fn ray(mesh: &Mesh, random: &mut Random, round: usize) -> (DVec3, DVec3) {
+    let [a, b, c] = mesh.corners(random.below(mesh.triangles().len()) as u32);
+    let part = random.number().abs();
+    let target = [a, a + (b - a) * part, (a + b + c) / 3.0][round % 3];
+    let size = mesh.bounding_radius();
+    let far = size * [0.0, 0.3, 2.0, 1e3, 1e7][round % 5];
+    let way = match round % 4 {
+        0 => [DVec3::X, DVec3::NEG_Y, DVec3::Y, DVec3::NEG_Z][random.below(4)],
+        1 => DVec3::new(random.number(), 1e-12 * random.number(), 0.0),
+        _ => random.point(),
+    };
+    let way = way.normalize_or(DVec3::Y);
+    (target - way * far, way * [1.0, 1e-3, 1e4][random.below(3)])
+}
+
+#[test]
+fn trees_answer_rays_like_loops_at_every_level() {
+    let mut random = Random(3);
+    let (mut hits, mut misses, mut ties) = (0, 0, 0);
+    for (bumps, scale, place) in
+        [(0.0, 1.0, 0.0), (0.7, 1.0, 0.0), (0.2, 1e-20, 0.0), (0.2, 1e20, 1e21), (0.05, 1.0, 1e6)]
+    {
+        let (points, triangles) = sheets(14, bumps, &mut random);
+        let moved: Vec<DVec3> = points.iter().map(|at| *at * scale + place).collect();
+        let mut mesh = Mesh::new(moved.clone(), triangles).unwrap();
+        for fitted in [false, true] {
+            if fitted {
+                let by = DVec3::new(1.4, 0.9, 1.3);
+                let moved: Vec<DVec3> = moved.iter().map(|at| (*at - place) * by + place).collect();
+                mesh.set_vertices(&moved, &Workers::one()).unwrap();
+            }
+            for round in 0..240 {
+                let (origin, direction) = ray(&mesh, &mut random, round);
+                let limit = [f64::INFINITY, mesh.bounding_radius()][round / 7 % 2];
+                let shear = Shear::new(origin, direction);
+                let all = (0..mesh.triangles().len() as u32).filter_map(|triangle| {
+                    let (time, weights) = shear.hit(&mesh.corners(triangle))?;
+                    (time <= limit).then_some((time, triangle, weights))
+                });
+                let all: Vec<(f64, u32, [f64; 3])> = all.collect();
+                let best = all.iter().copied().min_by(|a, b| a.partial_cmp(b).unwrap());
+                for level in Level::available() {
+                    let search = Search::new(&mesh, origin, direction, limit);
+                    let found = search.and_then(|search| level.run(&search));
+                    assert_eq!(found, best, "{level:?} {origin} {direction} {limit}");
+                }
+                hits += usize::from(best.is_some());
+                misses += usize::from(best.is_none());
+                let equal = all.iter().filter(|hit| best.is_some_and(|best| hit.0 == best.0));
+                ties += usize::from(equal.count() > 1);
+            }
+        }
+    }
+    assert!(hits > 800 && misses > 100 && ties > 200, "{hits} hits, {misses} misses, {ties} ties");
+}
