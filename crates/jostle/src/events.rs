@@ -28,7 +28,7 @@
 use crate::boxes::{Boxes, Exclusions};
 use crate::broad::Report;
 use crate::ds::pair_sort::{PairSorter, tasks_for};
-use crate::pair::{Pair, PairBuffer};
+use crate::pair::{MANY_PAIRS, Pair, PairBuffer};
 use crate::par::Workers;
 
 mod flips;
@@ -73,6 +73,8 @@ struct PartEvents {
     unmatched: Vec<u64>,
     /// True if the two lists are alike.
     alike: bool,
+    /// Number of flips that count.
+    kept: usize,
 }
 
 /// Keeps the set of overlapping pairs in canonical order and the events of the last step.
@@ -184,11 +186,22 @@ impl PairTracker {
         pairs + self.flips.bytes() + self.sorter.bytes() + self.last.bytes()
     }
 
+    /// Gives back the memory that sorting and comparing many pairs took.
+    pub(crate) fn give_back(&mut self) {
+        if self.sorter.bytes() > MANY_PAIRS * size_of::<Pair>() {
+            self.sorter = PairSorter::default();
+        }
+        if !self.last.is_full() {
+            self.last.give_back();
+        }
+    }
+
     fn follow_full(&mut self, found: &mut PairBuffer, slots: usize) {
+        let keep = self.last.is_full();
         if slots > flips::MOST_SLOTS || !self.apply_similar(found, slots) {
             self.apply_full(found, slots);
         }
-        self.last.take(found);
+        self.last.take(found, keep);
     }
 
     /// Finds the events between this and the last report. Returns false, with the set and its
@@ -439,11 +452,36 @@ mod tests {
     #[test]
     fn a_report_of_fewer_lanes_forgets_the_others() {
         let mut tracker = PairTracker::new();
-        tracker.follow_full(&mut ordered_buffer(&BTreeSet::from([(29, 30)])), 60);
+        // Kept from the second one on.
+        for _ in 0..2 {
+            tracker.follow_full(&mut ordered_buffer(&BTreeSet::from([(29, 30)])), 60);
+        }
+        assert_eq!(tracker.last.pairs(), 1);
         tracker.follow_full(&mut PairBuffer::new(), 60);
         assert_eq!(listed(tracker.events().ended), [(29, 30)]);
         tracker.follow_full(&mut PairBuffer::new(), 60);
         assert!(tracker.events().ended.is_empty() && tracker.pairs().is_empty());
+    }
+
+    /// A delta between two reports that are alike: the second is not compared with the first.
+    #[test]
+    fn a_delta_ends_the_life_of_the_report_before() {
+        let mut now: BTreeSet<(u32, u32)> = (0..25).map(|k| (k, 31 + k)).collect();
+        let mut tracker = PairTracker::new();
+        for step in 0..3 {
+            // Kept from the second one on.
+            tracker.follow_full(&mut ordered_buffer(&now), 60);
+            tracker.follow_full(&mut ordered_buffer(&now), 60);
+            assert_eq!(tracker.last.pairs(), 25, "step {step}");
+            let (began, ended) = ((step, 59), (step, 31 + step));
+            now.remove(&ended);
+            now.insert(began);
+            tracker.apply(Report::Delta, &buffer(&[began].into(), &[ended].into()), 60);
+            assert_eq!(listed(tracker.events().began), [began]);
+            tracker.follow_full(&mut ordered_buffer(&now), 60);
+            assert_eq!(tracker.events(), Events::default(), "step {step}");
+            assert_eq!(listed(tracker.pairs()), Vec::from_iter(now.clone()));
+        }
     }
 
     /// Large enough for several parts, with every kind of change: none, few, all, down to nothing.

@@ -156,6 +156,9 @@ impl fmt::Display for LimitReached {
 
 impl std::error::Error for LimitReached {}
 
+/// Memory for more pairs than this is worth giving back: one mebibyte.
+pub(crate) const MANY_PAIRS: usize = 1 << 17;
+
 /// How many pairs a lane may write before it asks for more of the common budget.
 const GRANT: usize = 4096;
 
@@ -213,6 +216,11 @@ impl Lane {
             return Err(LimitReached { limit: self.budget.limit.load(Ordering::Relaxed) });
         }
         self.granted += grant;
+        // Many pairs are given room by quarters: doubled, most of it would stay empty.
+        let (length, capacity) = (self.pairs.len(), self.pairs.capacity());
+        if length >= GRANT && capacity < self.granted {
+            self.pairs.reserve_exact((self.granted - length).max(length / 4));
+        }
         Ok(())
     }
 
@@ -362,6 +370,14 @@ impl PairBuffer {
     pub fn check_limit(&self) -> Result<(), LimitReached> {
         let limit = self.limit();
         if self.len() > limit { Err(LimitReached { limit }) } else { Ok(()) }
+    }
+
+    /// Gives back most of the memory of lanes that held many pairs and hold few.
+    pub(crate) fn give_back(&mut self) {
+        let large = |lane: &&mut Lane| lane.pairs.capacity() > MANY_PAIRS.max(4 * lane.pairs.len());
+        for lane in self.lanes.iter_mut().filter(large) {
+            lane.pairs.shrink_to(2 * lane.pairs.len());
+        }
     }
 
     /// Bytes held.

@@ -247,6 +247,26 @@ impl Workers {
         }
     }
 
+    /// As [`Workers::for_each_part`], with a scratch for each part.
+    pub(crate) fn for_each_part_with<T: Send, S: Send>(
+        &self,
+        items: &mut [T],
+        scratch: &mut [S],
+        begin: impl Fn(usize) -> usize + Sync,
+        task: impl Fn(usize, &mut [T], &mut S) + Sync,
+    ) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (self.pool(), scratch.len() > 1) {
+            return pool.install(|| halve_with(items, scratch, 0, &begin, &task));
+        }
+        let (mut schedule, mut rest) = (self.schedule(), items);
+        for (part, scratch) in scratch.iter_mut().enumerate() {
+            let (own, later) = rest.split_at_mut(begin(part + 1) - begin(part));
+            schedule.run(|| task(part, own, scratch));
+            rest = later;
+        }
+    }
+
     /// Sorts items that are all different, or alike in every respect if they are equal.
     pub(crate) fn sort<T: Ord + Send>(&self, items: &mut [T]) {
         #[cfg(feature = "parallel")]
@@ -416,6 +436,27 @@ fn halve<T: Send>(
     );
 }
 
+/// As [`halve`], with a scratch for each part, of which `first` is the first.
+#[cfg(feature = "parallel")]
+fn halve_with<T: Send, S: Send>(
+    items: &mut [T],
+    scratch: &mut [S],
+    first: usize,
+    begin: &(impl Fn(usize) -> usize + Sync),
+    task: &(impl Fn(usize, &mut [T], &mut S) + Sync),
+) {
+    if let [scratch] = scratch {
+        return task(first, items, scratch);
+    }
+    let middle = scratch.len() / 2;
+    let (low, high) = items.split_at_mut(begin(first + middle) - begin(first));
+    let (scratch_low, scratch_high) = scratch.split_at_mut(middle);
+    rayon::join(
+        || halve_with(low, scratch_low, first, begin, task),
+        || halve_with(high, scratch_high, first + middle, begin, task),
+    );
+}
+
 fn check_count(count: usize) -> Result<(), Error> {
     if count <= Workers::MAX {
         return Ok(());
@@ -510,6 +551,18 @@ mod tests {
             );
             let part = |k: usize| begins.iter().rposition(|&begin| begin <= k).unwrap();
             assert!(items.iter().enumerate().all(|(k, item)| *item == part(k)));
+            let mut lengths = [0; 5];
+            workers.for_each_part_with(
+                &mut items,
+                &mut lengths,
+                |part| begins[part],
+                |part, items, length| {
+                    items.iter_mut().for_each(|item| *item += 10 * part);
+                    *length = items.len();
+                },
+            );
+            assert!(items.iter().enumerate().all(|(k, item)| *item == 11 * part(k)));
+            assert_eq!(lengths, [0, 3, 897, 0, 100]);
             let mut mixed: Vec<u64> = (0..50_000).map(|k| k * 7919 % 50_000).collect();
             workers.sort(&mut mixed);
             assert!(mixed.iter().copied().eq(0..50_000));

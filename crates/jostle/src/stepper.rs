@@ -51,6 +51,8 @@ pub struct Stepper {
     /// Number of overlapping pairs after the last step, excluded ones included.
     overlapping: usize,
     report: Report,
+    /// How many steps in a row reported changes.
+    deltas: u32,
     time: StepTime,
 }
 
@@ -69,6 +71,7 @@ impl Stepper {
             tracker: PairTracker::with_workers(workers),
             overlapping: 0,
             report: Report::Full,
+            deltas: 0,
             time: StepTime::default(),
         }
     }
@@ -99,8 +102,19 @@ impl Stepper {
         let done = if is_small(boxes) { workers.alone(step) } else { workers.enter(step) };
         let done = done.map_err(|error| with_estimate(error, boxes))?;
         (self.report, self.overlapping, self.time.update) = done;
+        self.give_back();
         self.time.step = start.elapsed();
         Ok(self.tracker.events())
+    }
+
+    /// After some reports of changes, gives back the memory that a report of all pairs needed, if
+    /// it is large: taking it again costs less than one part in thirty of a step.
+    fn give_back(&mut self) {
+        self.deltas = if self.report == Report::Delta { self.deltas.saturating_add(1) } else { 0 };
+        if self.deltas == FEW_DELTAS {
+            self.found.give_back();
+            self.tracker.give_back();
+        }
     }
 
     /// Every overlapping pair after the last step, ascending. If few pairs began and ended since
@@ -215,6 +229,9 @@ fn check_pairs(boxes: &Boxes, sorted: &[Pair]) -> Result<(), Error> {
 fn is_small(boxes: &Boxes) -> bool {
     boxes.len() < FEW_BOXES || (boxes.changes().len() < FEW_CHANGES && boxes.len() < MANY_BOXES)
 }
+
+/// After how many reports of changes another report of all pairs is not expected soon.
+const FEW_DELTAS: u32 = 4;
 
 /// At about 40 ns a box, one thread does these in the time that it takes to wake another.
 const FEW_BOXES: usize = 1 << 10;

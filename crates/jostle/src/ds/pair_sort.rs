@@ -70,8 +70,7 @@ impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
         K: 'a,
     {
         let total: usize = slices.clone().map(<[K]>::len).sum();
-        // Counting needs a pass over the numbers; for few pairs among many that is the larger part.
-        if total < 64 || total < numbers / 64 || total > u32::MAX as usize {
+        if counting_is_slow(total, numbers) {
             sorted.clear();
             slices.for_each(|slice| sorted.extend_from_slice(slice));
             return sorted.sort_unstable_by_key(|&key| key.into());
@@ -82,6 +81,25 @@ impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
         // Every place is written: what is there already is as good as any filling.
         let any = self.sources.iter().find_map(|source| source.moved.first());
         sorted.resize(total, *any.expect("there are pairs"));
+        self.collect(sorted, tasks, rows, workers);
+    }
+
+    /// As [`PairSorter::sort`], from a slice to itself.
+    pub(crate) fn sort_slice(&mut self, keys: &mut [K], numbers: usize, workers: &Workers) {
+        let total = keys.len();
+        if counting_is_slow(total, numbers) {
+            return keys.sort_unstable_by_key(|&key| key.into());
+        }
+        let tasks = tasks_for(total, workers);
+        let rows = rows_for(numbers, tasks);
+        let slices = std::iter::once(&*keys);
+        self.fill_sources(slices, (total, numbers.div_ceil(rows)), rows, tasks, workers);
+        self.collect(keys, tasks, rows, workers);
+    }
+
+    /// Writes the pairs of the sources, ascending.
+    fn collect(&self, sorted: &mut [K], tasks: usize, rows: usize, workers: &Workers) {
+        let total = sorted.len();
         let (sources, begins) = (&self.sources[..tasks], &self.begins);
         let first = |task: usize| begins.partition_point(|&begin| begin < total * task / tasks);
         let begin = |task: usize| if task == tasks { total } else { begins[first(task)] };
@@ -128,6 +146,12 @@ impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
             self.begins.push(sum);
         }
     }
+}
+
+/// Returns true if pairs are few among the numbers, over which counting needs a pass, or too many
+/// to be counted.
+fn counting_is_slow(pairs: usize, numbers: usize) -> bool {
+    pairs < 64 || pairs < numbers / 64 || pairs > u32::MAX as usize
 }
 
 /// First numbers in a range: a power of two, so that there are some ranges for each task, and no
@@ -275,7 +299,10 @@ mod tests {
             PairSorter::default().sort(slices.into_iter(), 5000, &workers, &mut sorted);
             let mut expected = keys.clone();
             expected.sort_unstable();
-            prop_assert_eq!(sorted, expected);
+            prop_assert_eq!(&sorted, &expected);
+            let mut in_place = keys;
+            PairSorter::default().sort_slice(&mut in_place, 5000, &workers);
+            prop_assert_eq!(in_place, expected);
         }
     }
 
@@ -297,6 +324,9 @@ mod tests {
                 for _ in 0..2 {
                     sorter.sort(slices.into_iter(), numbers as usize, &workers, &mut sorted);
                     assert!(sorted == expected, "{length} keys on {count} workers");
+                    let mut in_place = keys.clone();
+                    sorter.sort_slice(&mut in_place, numbers as usize, &workers);
+                    assert!(in_place == expected, "{length} keys in place, {count} workers");
                 }
             }
         }

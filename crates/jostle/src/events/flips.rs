@@ -15,6 +15,9 @@ use crate::par::Workers;
 
 use super::PartEvents;
 
+/// The most parts of the flips, whose beginnings are kept on the stack.
+const MOST_PARTS: usize = 256;
+
 /// With more slots than this, a pair and its mark do not fit a word.
 pub(super) const MOST_SLOTS: usize = 1 << 31;
 
@@ -46,6 +49,7 @@ pub(super) fn is_fresh(flip: u64) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flips {
     pub(super) words: Vec<u64>,
+    /// Of one worker.
     spare: Vec<u64>,
     sorter: PairSorter<u64>,
 }
@@ -93,11 +97,10 @@ impl Flips {
         let tasks = tasks_for(self.words.len(), workers);
         if tasks == 1 {
             sort_rows(&mut self.words, &mut self.spare);
-            return split(&mut self.words, began, ended);
+            let kept = split(&mut self.words, began, ended);
+            return self.words.truncate(kept);
         }
-        let unsorted = std::iter::once(self.words.as_slice());
-        self.sorter.sort(unsorted, slots, workers, &mut self.spare);
-        std::mem::swap(&mut self.words, &mut self.spare);
+        self.sorter.sort_slice(&mut self.words, slots, workers);
         self.split_in_parts(tasks, workers, parts, began, ended);
     }
 
@@ -110,22 +113,35 @@ impl Flips {
         began: &mut Vec<Pair>,
         ended: &mut Vec<Pair>,
     ) {
+        let count = count.min(MOST_PARTS);
         if parts.len() < count {
             parts.resize_with(count, PartEvents::default);
         }
         let parts = &mut parts[..count];
-        let words = &self.words;
-        let begin = |part: usize| {
+        let words = &mut self.words;
+        let mut begins = [0; MOST_PARTS + 1];
+        for (part, begin) in begins[..=count].iter_mut().enumerate() {
             let place = words.len() * part / count;
             let same = place > 0 && place < words.len() && words[place] ^ words[place - 1] == 1;
-            place + usize::from(same)
-        };
-        workers.for_each(parts, |part, own| {
-            own.clear();
-            own.unmatched.extend_from_slice(&words[begin(part)..begin(part + 1)]);
-            split(&mut own.unmatched, &mut own.began, &mut own.ended);
-        });
-        join_parts(parts, workers, &mut self.words, 0, |part| &part.unmatched);
+            *begin = place + usize::from(same);
+        }
+        workers.for_each_part_with(
+            words,
+            parts,
+            |part| begins[part],
+            |_, words, own| {
+                own.kept = split(words, &mut own.began, &mut own.ended);
+            },
+        );
+        // Mostly every flip counts, and all are where they belong.
+        let mut end = 0;
+        for (part, own) in parts.iter().enumerate() {
+            if end < begins[part] {
+                words.copy_within(begins[part]..begins[part] + own.kept, end);
+            }
+            end += own.kept;
+        }
+        words.truncate(end);
         let any = Pair::from_key(1);
         join_parts(parts, workers, began, any, |part| &part.began);
         join_parts(parts, workers, ended, any, |part| &part.ended);
@@ -153,11 +169,13 @@ pub(super) fn join_parts<T: Copy + Send + Sync>(
 }
 
 /// Writes every pair to both lists and keeps it in one, in the other or in none: which it is cannot
-/// be predicted. Leaves the flips that count.
-fn split(words: &mut Vec<u64>, began: &mut Vec<Pair>, ended: &mut Vec<Pair>) {
+/// be predicted. Leaves the flips that count at the front and returns their number.
+fn split(words: &mut [u64], began: &mut Vec<Pair>, ended: &mut Vec<Pair>) -> usize {
     let any = Pair::from_key(1);
-    began.resize(words.len(), any);
-    ended.resize(words.len(), any);
+    let fresh = words.iter().filter(|&&word| is_fresh(word)).count();
+    // One place more than there are pairs, for those that are not kept.
+    began.resize(fresh + 1, any);
+    ended.resize(words.len() - fresh + 1, any);
     let (mut begun, mut over) = (0, 0);
     // No flip differs from this in the lowest bit alone: no pair has such a key.
     let mut before = u64::MAX;
@@ -173,9 +191,9 @@ fn split(words: &mut Vec<u64>, began: &mut Vec<Pair>, ended: &mut Vec<Pair>) {
         begun += usize::from(single & is_fresh(word));
         over += usize::from(single & !is_fresh(word));
     }
-    words.truncate(begun + over);
     began.truncate(begun);
     ended.truncate(over);
+    begun + over
 }
 
 #[cfg(test)]

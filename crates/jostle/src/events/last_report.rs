@@ -7,7 +7,7 @@
 
 use super::list_diff::diff;
 use crate::ds::pair_sort::PAIRS_PER_TASK;
-use crate::pair::{Pair, PairBuffer};
+use crate::pair::{MANY_PAIRS, Pair, PairBuffer};
 use crate::par::Workers;
 
 use super::PartEvents;
@@ -26,6 +26,8 @@ pub(super) struct LastReport {
     lanes: Vec<Vec<Pair>>,
     /// True if the tracker's set holds exactly these pairs.
     current: bool,
+    /// True if the last report was a full one, kept or not.
+    full: bool,
     /// Steps to go before the next comparison.
     pause: u32,
     next_pause: u32,
@@ -35,12 +37,23 @@ impl LastReport {
     /// Says that the tracker's set has changed in another way.
     pub(super) fn invalidate(&mut self) {
         self.current = false;
+        self.full = false;
     }
 
-    /// Takes the pairs out of the buffer, which gets older ones in return.
-    pub(super) fn take(&mut self, found: &mut PairBuffer) {
-        found.swap_lanes(&mut self.lanes);
-        self.current = true;
+    /// Returns true if the last report was a full one. If not, another one is not expected to
+    /// follow this one, and keeping it would only take memory.
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Takes the pairs out of the buffer, which gets older ones in return; or, unless they are to
+    /// be kept, only notes that there was a full report.
+    pub(super) fn take(&mut self, found: &mut PairBuffer, keep: bool) {
+        if keep {
+            found.swap_lanes(&mut self.lanes);
+        }
+        self.current = keep;
+        self.full = true;
     }
 
     /// Leaves in the parts what could not be matched of this and of the new report. Returns the
@@ -92,6 +105,18 @@ impl LastReport {
         let alike = parts[..count].iter().all(|part| part.alike);
         let unmatched: usize = parts[..count].iter().map(|part| part.unmatched.len()).sum();
         (alike && unmatched <= most).then_some(count)
+    }
+
+    /// Gives back the memory of a report that is not current.
+    pub(super) fn give_back(&mut self) {
+        let large = |lane: &&mut Vec<Pair>| lane.capacity() > MANY_PAIRS;
+        self.lanes.iter_mut().filter(large).for_each(|lane| *lane = Vec::new());
+    }
+
+    /// Number of pairs kept.
+    #[cfg(test)]
+    pub(super) fn pairs(&self) -> usize {
+        self.lanes.iter().map(Vec::len).sum()
     }
 
     /// Bytes held.

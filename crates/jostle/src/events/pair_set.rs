@@ -182,6 +182,15 @@ impl PairSet {
 /// Writes the set after some flips, each part of the set on its own.
 fn merge_in_parts(pairs: &[Pair], flips: &[u64], merged: &mut Vec<Pair>, workers: &Workers) {
     let parts = tasks_for(pairs.len(), workers).min(MOST_PARTS);
+    let any = Pair::from_key(1);
+    let length = |pairs: usize, flips: &[u64]| {
+        let fresh = flips.iter().filter(|&&flip| is_fresh(flip)).count();
+        (pairs + fresh).saturating_sub(flips.len() - fresh)
+    };
+    if parts == 1 {
+        merged.resize(length(pairs.len(), flips), any);
+        return merge(pairs, flips, merged);
+    }
     // Where a part begins in the set and among the flips.
     let places = |part: usize| match pairs.get(pairs.len() * part / parts) {
         _ if part == 0 => (0, 0),
@@ -193,16 +202,14 @@ fn merge_in_parts(pairs: &[Pair], flips: &[u64], merged: &mut Vec<Pair>, workers
     };
     let mut begins = [0; MOST_PARTS + 1];
     let parts_of = |part: usize| (places(part), places(part + 1));
-    workers.for_each(&mut begins[1..=parts], |part, length| {
+    workers.for_each(&mut begins[1..=parts], |part, end| {
         let ((pair, flip), (pair_end, flip_end)) = parts_of(part);
-        let fresh = flips[flip..flip_end].iter().filter(|&&flip| is_fresh(flip)).count();
-        let gone = flip_end - flip - fresh;
-        *length = (pair_end - pair + fresh).saturating_sub(gone);
+        *end = length(pair_end - pair, &flips[flip..flip_end]);
     });
     for part in 0..parts {
         begins[part + 1] += begins[part];
     }
-    merged.resize(begins[parts], Pair::from_key(1));
+    merged.resize(begins[parts], any);
     let begin = |part: usize| begins[part];
     workers.for_each_part(merged, parts, begin, |part, merged| {
         let ((pair, flip), (pair_end, flip_end)) = parts_of(part);

@@ -59,7 +59,10 @@ pub(super) struct Forest {
     changed_blocks: usize,
     pub still: Vec<Tree>,
     homes: Vec<u8>,
+    /// Where each box is in its tree; that of a mover only if `places_known`.
     places: Vec<u32>,
+    /// False after the movers got other places, until somebody asks for one of them.
+    places_known: bool,
     /// The filters by slot after the last step; empty while there are none.
     pub filters: Vec<Filter>,
     /// Boxes that join the movers, and their previous bounds.
@@ -80,6 +83,8 @@ pub(super) struct Forest {
     pub orders: u64,
     /// Changes when the movers get other places, or move without all their pairs being sought.
     pub layout: u64,
+    /// True if a tree has become a still one in this step.
+    retired: bool,
 }
 
 impl Forest {
@@ -104,7 +109,9 @@ impl Forest {
         self.sorter.begin().add(boxes.live_slots().map(Slot::get));
         let filters = (!self.filters.is_empty()).then_some(&self.filters[..]);
         build(&mut self.moving, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
-        self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
+        boxes.live_slots().for_each(|slot| self.homes[slot.index()] = MOVING);
+        self.moving.taken = 0;
+        self.places_known = false;
         self.old.clear();
         self.changed_boxes = boxes.len();
         self.changed_blocks = self.moving.blocks();
@@ -136,8 +143,7 @@ impl Forest {
         if self.take_order() {
             self.adopt_order();
         }
-        self.moving.gather(boxes.aabbs(), &self.workers);
-        self.moving.refit(None, &self.workers);
+        self.moving.read(boxes.aabbs(), &self.workers);
         self.unsettled.clear();
         self.unsettled.extend_from_slice(inserted);
         self.changed_boxes = boxes.changes().len();
@@ -152,16 +158,27 @@ impl Forest {
         std::mem::swap(&mut self.moving.ids, &mut self.order);
         self.reorder.give_back(&mut self.order);
         self.moving.shape(live);
-        self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
+        self.moving.taken = 0;
+        self.places_known = false;
         if !self.filters.is_empty() {
             self.moving.join_filters(|id| self.filters[id as usize]);
         }
         self.settle();
     }
 
+    /// Notes the places of the movers, if they are not known. While everything moves and nothing
+    /// comes or goes, nobody asks for them, and writing them is a serial pass in no order.
+    fn know_places(&mut self) {
+        if !std::mem::replace(&mut self.places_known, true) {
+            self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
+        }
+    }
+
     /// Removes what is gone and appends what is new to the movers.
     fn churn(&mut self, boxes: &Boxes) {
         self.layout += 1;
+        self.know_places();
+        self.reorder.disturb();
         self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
         let withdrawn = self.unsettled.iter().filter(|id| !boxes.is_live(**id));
@@ -198,6 +215,8 @@ impl Forest {
         self.layout += 1;
         self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
+        self.know_places();
+        self.retire(boxes);
         self.follow_filters(boxes);
         self.incoming.clear();
         let changes = boxes.changes();
@@ -235,6 +254,7 @@ impl Forest {
             NO_HOME => NO_BOX,
             home => self.still[usize::from(home)].take(self.places[slot] as usize),
         };
+        self.reorder.disturb();
         self.homes[slot] = INCOMING;
         self.places[slot] = self.incoming.len() as u32;
         self.incoming.push((id, old));
@@ -243,6 +263,7 @@ impl Forest {
     /// A box that is gone stays one more step as a mover, so that its pairs are seen to end.
     fn part_with(&mut self, id: u32) {
         if self.homes[id as usize] != NO_HOME {
+            self.reorder.disturb();
             self.bring(id);
             self.gone.push(id);
         }
@@ -357,7 +378,8 @@ impl Forest {
         }
         self.moving.shape(live);
         self.moving.gather(boxes.aabbs(), &self.workers);
-        self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
+        self.places_known = false;
+        self.know_places();
         self.moving.filters.iter_mut().for_each(Vec::clear);
         self.settle();
     }
@@ -466,7 +488,8 @@ impl Forest {
                 assert!(known.is_some(), "box {id} is in tree {home} but does not exist");
                 assert!(known.is_some_and(|aabb| aabb.same(&tree.get(place))), "box {id} is stale");
                 assert_eq!(self.homes[id as usize], home, "home of box {id}");
-                assert_eq!(self.places[id as usize], place as u32, "place of box {id}");
+                let known = home != MOVING || self.places_known;
+                assert!(!known || self.places[id as usize] == place as u32, "place of box {id}");
                 seen += 1;
             }
         }
@@ -500,8 +523,7 @@ fn build(
     let live = sorter.len();
     sorter.order(&Input { aabb, filter }, workers, &mut tree.ids);
     tree.shape(live);
-    tree.gather(aabbs, workers);
-    tree.refit(None, workers);
+    tree.read(aabbs, workers);
     match filters {
         Some(filters) => tree.join_filters(|id| filters[id as usize]),
         None => tree.filters.iter_mut().for_each(Vec::clear),

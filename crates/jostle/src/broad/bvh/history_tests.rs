@@ -115,7 +115,7 @@ fn disturb(drift: &mut Drift, step: usize) {
 fn drifting_histories_agree_with_all_pairs() {
     for (seed, threads) in [(1, 1), (2, 2), (3, 3), (4, 8)] {
         let mut drift = Drift::new(seed, &Workers::new(threads).unwrap());
-        for step in 0..90 {
+        for step in 0..120 {
             // Now and then few move, and once nothing does.
             let share = [1.0, 0.85, 0.1, 0.0][[(30..33), (43..46), (50..51)]
                 .iter()
@@ -126,7 +126,7 @@ fn drifting_histories_agree_with_all_pairs() {
             drift.compare(&format!("seed {seed}, step {step}"));
             drift.boxes.commit();
         }
-        assert!(drift.orders() >= 1.0, "orders were made: {}", drift.orders());
+        assert!(drift.orders() >= 3.0, "orders were made: {}", drift.orders());
         assert!(drift.full >= 6, "all pairs are reported now and then: {}", drift.full);
         assert!(drift.deltas >= 30, "mostly changes are reported: {}", drift.deltas);
     }
@@ -139,7 +139,7 @@ fn an_order_in_the_making_survives_clones_and_switches() {
     let mut drift = Drift::new(9, &workers);
     let mut clones: Vec<Stepper> = Vec::new();
     let mut switched = drift.tested.clone();
-    for step in 0..60 {
+    for step in 0..70 {
         drift.drift(1.0);
         drift.compare(&format!("step {step}"));
         for (number, clone) in clones.iter_mut().enumerate() {
@@ -157,7 +157,7 @@ fn an_order_in_the_making_survives_clones_and_switches() {
             clones.truncate(12);
         }
     }
-    assert!(drift.orders() >= 1.0, "{} orders", drift.orders());
+    assert!(drift.orders() >= 3.0, "{} orders", drift.orders());
     for clone in &clones {
         assert_eq!(clone.stats().count("orders"), Some(drift.orders()));
     }

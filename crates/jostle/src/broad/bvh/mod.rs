@@ -56,8 +56,9 @@
 //! moves, 1.05 to 1.25 times as slow as writing all pairs, and 0.98 to 1.2 with the tracker; an
 //! order made over nine steps and begun at three times the wear, during which the tests of crowds
 //! in quick motion (uniform, density 0.35) doubled; sorting what comes to rest when a tree has just
-//! been built of it: now that tree stays, with gaps where the movers were; closures around
-//! intrinsics, 5 times as slow, because they are not compiled for the instruction set around them.
+//! been built of it, or reading it once more: now that tree stays, with gaps where the movers were;
+//! closures around intrinsics, 5 times as slow, because they are not compiled for the instruction
+//! set around them.
 //!
 //! Rows against writing all pairs and comparing the reports, 100 000 boxes that all move, means of
 //! 48 frames of the whole step: uniform at density 0.35 5.8 ms where it was 6.1, `sizes`, which has

@@ -26,6 +26,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Ranges of this length are ordered by median cuts; it is a whole subtree of three levels.
 const CHUNK: usize = 512;
 
+/// Runs of at most this length are left to the cuts.
+const SHORT: usize = CHUNK / 8;
+
 /// Bits of a code, at least and at most: about four for each box and axis, because the cuts do the
 /// fine work.
 const CODE_BITS: std::ops::RangeInclusive<u32> = 16..=22;
@@ -62,7 +65,6 @@ pub(crate) struct Sorter {
 #[derive(Clone, Debug, Default)]
 struct Radix {
     sorter: PairSorter<u64>,
-    sorted: Vec<u64>,
     runs: Vec<Survey>,
 }
 
@@ -88,6 +90,11 @@ impl Survey {
             self.high[k] = self.high[k].max(centre[k]);
         }
         self.sizes[size_exponent(aabb) as usize] += 1;
+    }
+
+    /// Returns true if the centres are not one point; boxes that are gone have none.
+    fn is_spread(&self) -> bool {
+        (0..3).any(|k| self.low[k] < self.high[k])
     }
 
     fn join(&mut self, other: &Survey) {
@@ -119,17 +126,11 @@ impl Radix {
 
     /// Sorts keys whose upper halves have `bits` bits.
     fn sort(&mut self, keys: &mut [u64], bits: u32, workers: &Workers) {
-        self.sorter.sort(std::iter::once(&*keys), 1 << bits, workers, &mut self.sorted);
-        let sorted = &self.sorted;
-        workers.for_each_chunk(keys, RUN, |run, keys| {
-            keys.copy_from_slice(&sorted[run * RUN..][..keys.len()]);
-        });
+        self.sorter.sort_slice(keys, 1 << bits, workers);
     }
 
     fn bytes(&self) -> usize {
-        self.sorter.bytes()
-            + self.sorted.capacity() * 8
-            + self.runs.capacity() * size_of::<Survey>()
+        self.sorter.bytes() + self.runs.capacity() * size_of::<Survey>()
     }
 }
 
@@ -145,6 +146,15 @@ impl Sorter {
     pub(crate) fn begin(&mut self) -> &mut Sorter {
         self.keys.clear();
         self
+    }
+
+    /// As [`Sorter::begin`], with all ids below a number.
+    pub(crate) fn begin_with_all(&mut self, count: usize, workers: &Workers) {
+        self.keys.resize(count, 0);
+        workers.for_each_chunk(&mut self.keys, RUN, |run, keys| {
+            let first = (run * RUN) as u64;
+            keys.iter_mut().zip(first..).for_each(|(key, id)| *key = id);
+        });
     }
 
     /// Adds ids to be ordered.
@@ -165,12 +175,13 @@ impl Sorter {
         workers: &Workers,
         order: &mut Vec<u32>,
     ) {
-        self.sort(input, workers);
+        self.code(input, workers);
+        self.sort(&input.aabb, workers);
         self.cut_share(&input.aabb, workers, order, 0, 1);
     }
 
-    /// The first part of [`Sorter::order`]: the coarse order.
-    pub(crate) fn sort<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
+    /// The first part of [`Sorter::order`]: partitions the boxes and codes their centres.
+    pub(crate) fn code<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
         &mut self,
         input: &Input<B, F>,
         workers: &Workers,
@@ -180,10 +191,25 @@ impl Sorter {
         let classes = Classes::of(&survey, self.keys.len());
         if classes.single && input.filter.is_none() {
             self.ranges.push((0, self.keys.len() as u32));
-            return sort_within(&mut self.keys, &survey, &mut self.radix, &input.aabb, workers);
+            return code_within(&mut self.keys, &survey, &input.aabb, workers);
         }
         self.partition(input, &classes);
-        self.code_and_sort(&input.aabb, workers);
+        for &(from, to) in &self.ranges {
+            let keys = &mut self.keys[from as usize..to as usize];
+            if keys.len() > SHORT {
+                let survey = self.radix.survey(keys, &input.aabb, workers);
+                code_within(keys, &survey, &input.aabb, workers);
+            }
+        }
+    }
+
+    /// The second part of [`Sorter::order`]: the coarse order. Boxes may have moved since they were
+    /// coded.
+    pub(crate) fn sort(&mut self, aabb: &(impl Fn(u32) -> Aabb + Sync), workers: &Workers) {
+        for &(from, to) in &self.ranges {
+            let keys = &mut self.keys[from as usize..to as usize];
+            sort_coded(keys, &mut self.radix, aabb, workers);
+        }
     }
 
     /// Bytes held.
@@ -243,14 +269,7 @@ impl Sorter {
         std::mem::swap(&mut self.keys, &mut self.moved);
     }
 
-    fn code_and_sort(&mut self, aabb: &(impl Fn(u32) -> Aabb + Sync), workers: &Workers) {
-        for &(from, to) in &self.ranges {
-            let keys = &mut self.keys[from as usize..to as usize];
-            sort_along_curve(keys, &mut self.radix, aabb, workers);
-        }
-    }
-
-    /// The second part of [`Sorter::order`], the fine order, for one of several shares of the
+    /// The last part of [`Sorter::order`], the fine order, for one of several shares of the
     /// boxes. Boxes may have moved since they were sorted.
     pub(crate) fn cut_share(
         &self,
@@ -356,11 +375,11 @@ struct Curve {
 }
 
 impl Curve {
-    /// Codes of `code_bits` bits for centres within some bounds. Returns none if all are one point.
-    fn within(low: [f32; 3], high: [f32; 3], code_bits: u32) -> Option<Curve> {
-        let low = low.map(f64::from);
-        let extent: [f64; 3] = std::array::from_fn(|k| f64::from(high[k]) - low[k]);
-        (extent != [0.0; 3]).then(|| Curve::new(low, extent, code_bits))
+    /// Codes of `code_bits` bits for centres that were surveyed.
+    fn within(survey: &Survey, code_bits: u32) -> Curve {
+        let low = survey.low.map(f64::from);
+        let extent = std::array::from_fn(|k| f64::from(survey.high[k]) - low[k]);
+        Curve::new(low, extent, code_bits)
     }
 
     fn new(low: [f64; 3], extent: [f64; 3], code_bits: u32) -> Curve {
@@ -418,46 +437,70 @@ fn sort_along_curve(
     aabb: &(impl Fn(u32) -> Aabb + Sync),
     workers: &Workers,
 ) {
-    if keys.len() > CHUNK / 8 {
+    if keys.len() > SHORT {
         let survey = radix.survey(keys, aabb, workers);
-        sort_within(keys, &survey, radix, aabb, workers);
+        code_within(keys, &survey, aabb, workers);
+        if survey.is_spread() {
+            sort_coded(keys, radix, aabb, workers);
+        }
     }
 }
 
-/// [`sort_along_curve`] for boxes that were surveyed.
-fn sort_within(
+/// The bits of a code in a run of this many boxes.
+fn code_bits(boxes: usize) -> u32 {
+    (boxes.ilog2() + 4).clamp(*CODE_BITS.start(), *CODE_BITS.end())
+}
+
+/// Puts codes into the upper halves of the keys of boxes that were surveyed. If all centres are one
+/// point, the ids are the order.
+fn code_within(
     keys: &mut [u64],
-    &Survey { low, high, .. }: &Survey,
-    radix: &mut Radix,
+    survey: &Survey,
     aabb: &(impl Fn(u32) -> Aabb + Sync),
     workers: &Workers,
 ) {
-    if keys.len() <= CHUNK / 8 {
+    if keys.len() <= SHORT {
         return;
     }
-    let bits = (keys.len().ilog2() + 4).clamp(*CODE_BITS.start(), *CODE_BITS.end());
-    let Some(curve) = Curve::within(low, high, bits) else {
+    if !survey.is_spread() {
+        keys.iter_mut().for_each(|key| *key &= u64::from(u32::MAX));
         return keys.sort_unstable();
-    };
+    }
+    let curve = Curve::within(survey, code_bits(keys.len()));
     workers.for_each_chunk(keys, RUN, |_, keys| {
         for key in keys {
             let id = *key as u32;
             *key = u64::from(curve.code(&aabb(id))) << 32 | u64::from(id);
         }
     });
-    radix.sort(keys, bits, workers);
-    let mut begin = 0;
-    while begin < keys.len() {
-        let code = keys[begin] >> 32;
-        // Most runs are short.
-        let far = keys.get(begin + CHUNK / 8).is_some_and(|key| key >> 32 == code);
-        if !far {
-            begin += 1;
+}
+
+/// Sorts boxes that were coded, and runs of one code that are not short once more.
+fn sort_coded(
+    keys: &mut [u64],
+    radix: &mut Radix,
+    aabb: &(impl Fn(u32) -> Aabb + Sync),
+    workers: &Workers,
+) {
+    if keys.len() <= SHORT {
+        return;
+    }
+    radix.sort(keys, code_bits(keys.len()), workers);
+    // A run that is not short holds two of the places that are looked at.
+    const STRIDE: usize = SHORT / 2;
+    let (mut known, mut place) = (0, 0);
+    while place + STRIDE < keys.len() {
+        let code = keys[place] >> 32;
+        if keys[place + STRIDE] >> 32 != code {
+            place += STRIDE;
             continue;
         }
-        let run = keys[begin..].partition_point(|key| *key >> 32 == code);
-        sort_along_curve(&mut keys[begin..begin + run], radix, aabb, workers);
-        begin += run;
+        let begin = known + keys[known..place].partition_point(|key| *key >> 32 < code);
+        let end = place + keys[place..].partition_point(|key| *key >> 32 == code);
+        if end - begin > SHORT {
+            sort_along_curve(&mut keys[begin..end], radix, aabb, workers);
+        }
+        (known, place) = (end, end.next_multiple_of(STRIDE));
     }
 }
 
@@ -518,4 +561,45 @@ fn longest_axis(entries: &[CodedBox]) -> usize {
     // Halves, because the difference of two finite numbers may not be finite.
     let extent = |k: usize| 0.5 * high[k] - 0.5 * low[k];
     (0..3).max_by(|&a, &b| extent(a).total_cmp(&extent(b)).then(b.cmp(&a))).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNT: u32 = 20_000;
+
+    /// A few hundred boxes share one place, the others are spread over three sizes.
+    fn boxed(id: u32) -> Aabb {
+        let spread = |by: u32| (id.wrapping_mul(by) >> 8) as f32 / 1e6;
+        let at = if id % 50 == 0 { [0.5; 3] } else { [40_503, 65_599, 2_654_435].map(spread) };
+        Aabb::new(at, at.map(|low| low + [0.1, 1.0, 900.0][id as usize % 3]))
+    }
+
+    /// Boxes may move and vanish between the parts of an order, all that share a place among them:
+    /// it ends, lists every id once and is the same for every number of workers.
+    #[test]
+    fn boxes_that_vanish_while_they_are_ordered_are_listed_once() {
+        let gone: [fn(u32) -> bool; 4] =
+            [|_| false, |id| id % 50 == 0, |id| id % 50 != 0, |_| true];
+        for gone in gone {
+            let left = |id: u32| if gone(id) { NO_BOX } else { boxed(id) };
+            let orders = [1, 3, 8].map(|threads| {
+                let (workers, mut sorter) = (Workers::new(threads).unwrap(), Sorter::default());
+                sorter.begin_with_all(COUNT as usize, &workers);
+                let input = Input { aabb: boxed, filter: None::<fn(u32) -> Filter> };
+                sorter.code(&input, &workers);
+                sorter.sort(&left, &workers);
+                let mut order = Vec::new();
+                (0..3).for_each(|share| {
+                    sorter.cut_share(&left, &workers, &mut order, share, 3);
+                });
+                order
+            });
+            assert!(orders[0] == orders[1] && orders[0] == orders[2]);
+            let mut ids: Vec<u32> = orders[0].iter().copied().filter(|&id| id != NONE).collect();
+            ids.sort_unstable();
+            assert!(ids.into_iter().eq(0..COUNT));
+        }
+    }
 }

@@ -81,7 +81,9 @@ impl Rows {
     pub(super) fn end_row(&mut self) -> &[Difference] {
         self.pack();
         let count = self.merge();
+        grow(&mut self.now.blocks, self.listed.len());
         self.now.blocks.extend_from_slice(&self.listed);
+        grow(&mut self.now.masks, self.masks.len());
         self.now.masks.extend(self.masks.iter().map(|mask| u64::from_le_bytes(*mask)));
         &self.differences[..count]
     }
@@ -151,6 +153,15 @@ impl Rows {
             + self.listed.capacity() * 4
             + self.masks.capacity() * WIDTH
             + self.differences.capacity() * size_of::<Difference>()
+    }
+}
+
+/// Makes room in a list by a quarter of its length: of two tables for all boxes, doubled, a third
+/// would stay empty.
+#[inline(always)]
+fn grow<T>(list: &mut Vec<T>, additional: usize) {
+    if list.capacity() - list.len() < additional {
+        list.reserve_exact(additional.max(list.len() / 4));
     }
 }
 

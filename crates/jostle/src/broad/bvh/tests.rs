@@ -266,6 +266,39 @@ fn cost_follows_what_moved() {
     assert_eq!(work(1) as u64 / 10_000, 0);
 }
 
+/// The step after a build leaves the tree to what rests; only what moves is sorted and tested.
+#[test]
+fn what_rests_in_a_new_tree_is_left_alone() {
+    let aabbs = spread(&mut Random(5), 8000, 1.3);
+    for (threads, filter) in [(1, Filter::ALL), (3, Filter::ALL), (1, Filter::ALL.with_owner(2))] {
+        let mut filters = vec![Filter::ALL; aabbs.len()];
+        filters[..99].fill(filter);
+        let mut both = [Algorithm::Bvh, Algorithm::BruteForce].map(|algorithm| {
+            let workers = Workers::new(threads).unwrap();
+            let mut detector = Detector::with_workers(algorithm, workers);
+            detector.boxes_mut().insert_each(&aabbs, &filters).unwrap();
+            detector.step().unwrap();
+            detector
+        });
+        let built = both[0].stats();
+        for step in 1..4 {
+            for slot in (0..8000u32).step_by(80) {
+                let at = aabbs[slot as usize].min.map(|part| part + 0.2 * step as f32);
+                let id = BoxId::new(slot.into(), 0);
+                both.iter_mut().for_each(|detector| detector.set(id, cube(at, 1.0)).unwrap());
+            }
+            both.iter_mut().for_each(|detector| assert!(detector.step().is_ok()));
+            let [tested, oracle] = &both;
+            tested.validate();
+            assert_eq!(tested.events(), oracle.events(), "step {step}");
+            assert_eq!(tested.pairs(), oracle.pairs(), "step {step}");
+            let stats = tested.stats();
+            assert_eq!([stats.count("trees"), stats.count("moved")], [Some(2.0), Some(100.0)]);
+            assert!(10 * stats.tests < built.tests, "step {step}: {} tests", stats.tests);
+        }
+    }
+}
+
 #[test]
 fn nothing_changed_costs_nothing() {
     let mut detector = settled(&spread(&mut Random(6), 2000, 1.2), &[Filter::ALL; 2000]);

@@ -14,6 +14,7 @@ use crate::aabb::{Aabb, NO_BOX};
 use crate::filter::Filter;
 use crate::par::Workers;
 use crate::simd::node8::{Node8, NodeTests, WIDTH};
+use crate::simd::prefetch::prefetch;
 use crate::simd::{self, Kernel, Simd};
 
 use super::order::NONE;
@@ -23,6 +24,13 @@ pub(crate) const MOST_LEVELS: usize = 11;
 
 /// Blocks handled by one task at a time.
 const BLOCKS_PER_TASK: usize = 1 << 10;
+
+/// Nodes of level 1 whose boxes a task reads.
+const NODES_PER_TASK: usize = 32;
+
+/// How far ahead the boxes of a block are fetched, if there are more than [`NEAR_BOXES`].
+const BLOCKS_AHEAD: usize = 6;
+const NEAR_BOXES: usize = 1 << 14;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
@@ -114,20 +122,41 @@ impl Tree {
 
     /// Reads every box of the tree.
     pub(crate) fn gather(&mut self, aabbs: &[Aabb], workers: &Workers) {
-        let ids = &self.ids;
+        let ids = self.ids.as_chunks::<WIDTH>().0;
         let Some(blocks) = self.levels.first_mut() else { return };
         workers.for_each_chunk(blocks, BLOCKS_PER_TASK, |task, blocks| {
-            let ids = &ids[task * BLOCKS_PER_TASK * WIDTH..];
-            for (block, ids) in blocks.iter_mut().zip(ids.as_chunks::<WIDTH>().0) {
-                gather_block(block, ids, aabbs);
-            }
+            gather_blocks(blocks, &ids[task * BLOCKS_PER_TASK..], aabbs);
         });
+    }
+
+    /// Reads every box of the tree and makes the bounds of all levels above, those of a block while
+    /// it is in the nearest cache.
+    pub(crate) fn read(&mut self, aabbs: &[Aabb], workers: &Workers) {
+        if self.depth() < 2 {
+            return self.gather(aabbs, workers);
+        }
+        const RUN: usize = NODES_PER_TASK * WIDTH;
+        let ids = self.ids.as_chunks::<WIDTH>().0;
+        let (blocks, above) = self.levels.split_at_mut(1);
+        let (nodes, last_nodes) = above[0].as_chunks_mut::<NODES_PER_TASK>();
+        let whole = (nodes.len() * RUN).min(blocks[0].len());
+        let (blocks, last_blocks) = blocks[0].split_at_mut(whole);
+        workers.for_each_chunk_with(blocks, RUN, nodes, |task, blocks, nodes| {
+            simd::run(ReadBoxes { nodes, blocks, ids: &ids[task * RUN..], aabbs });
+        });
+        let (nodes, blocks) = (last_nodes, last_blocks);
+        simd::run(ReadBoxes { nodes, blocks, ids: &ids[whole..], aabbs });
+        self.enclose_from(2, None, workers);
     }
 
     /// Makes the bounds of all levels above the boxes; `old` are boxes that the bounds are to
     /// enclose as well, block by block.
     pub(crate) fn refit(&mut self, old: Option<&[Node8]>, workers: &Workers) {
-        for level in 1..self.depth() {
+        self.enclose_from(1, old, workers);
+    }
+
+    fn enclose_from(&mut self, first: usize, old: Option<&[Node8]>, workers: &Workers) {
+        for level in first..self.depth() {
             let (below, above) = self.levels.split_at_mut(level);
             let children = &below[level - 1][..];
             let old = old.filter(|_| level == 1);
@@ -225,6 +254,44 @@ impl Tree {
         let nodes: usize = self.levels.iter().map(Vec::capacity).sum();
         let filters: usize = self.filters.iter().map(Vec::capacity).sum();
         self.ids.capacity() * 4 + nodes * size_of::<Node8>() + filters * size_of::<Filter>()
+    }
+}
+
+/// Reads the boxes of blocks after one another; `ids` may name more.
+#[inline(always)]
+fn gather_blocks(blocks: &mut [Node8], ids: &[[u32; WIDTH]], aabbs: &[Aabb]) {
+    // The boxes are in the user's order, so each is a miss if they do not fit a near cache.
+    let far = aabbs.len() > NEAR_BOXES;
+    for (place, block) in blocks.iter_mut().enumerate() {
+        if far && let Some(ahead) = ids.get(place + BLOCKS_AHEAD) {
+            let ahead = ahead.iter().filter_map(|&id| aabbs.get(id as usize));
+            ahead.for_each(|aabb| prefetch(std::slice::from_ref(aabb)));
+        }
+        gather_block(block, &ids[place], aabbs);
+    }
+}
+
+/// Reads the boxes of some nodes of level 1, and makes their bounds. Node by node: bounds of a
+/// block that was written just now would wait for every single number.
+struct ReadBoxes<'a> {
+    nodes: &'a mut [Node8],
+    blocks: &'a mut [Node8],
+    ids: &'a [[u32; WIDTH]],
+    aabbs: &'a [Aabb],
+}
+
+impl Kernel for ReadBoxes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let blocks = self.blocks.chunks_mut(WIDTH);
+        for (number, (node, blocks)) in self.nodes.iter_mut().zip(blocks).enumerate() {
+            gather_blocks(blocks, &self.ids[number * WIDTH..], self.aabbs);
+            for lane in 0..WIDTH {
+                node.set(lane, &blocks.get(lane).map_or(NO_BOX, |block| simd.bounds(block)));
+            }
+        }
     }
 }
 

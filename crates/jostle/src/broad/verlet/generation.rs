@@ -221,7 +221,8 @@ impl Builder {
         self.sorter.begin().add(boxes.live_slots().map(|slot| slot.get()));
         let aabb = |id: u32| boxes.aabbs()[id as usize];
         let filter = boxes.has_filters().then_some(|id: u32| boxes.filters()[id as usize]);
-        self.sorter.sort(&Input { aabb, filter }, workers);
+        self.sorter.code(&Input { aabb, filter }, workers);
+        self.sorter.sort(&aabb, workers);
     }
 
     fn cut(&mut self, boxes: &Boxes, workers: &Workers, share: u32) {

@@ -20,7 +20,9 @@ enum Phase {
     /// Nothing is to be ordered.
     #[default]
     Idle,
-    /// Sorts the boxes along a curve.
+    /// Finds the places of the boxes along a curve.
+    Code,
+    /// Sorts them by it.
     Sort,
     /// Orders one of [`CUTS`] shares of them finely.
     Cut(usize),
@@ -33,9 +35,17 @@ enum Phase {
 pub(super) struct Reorder {
     phase: Phase,
     order: Vec<u32>,
+    /// True if boxes have joined or left the movers since the order was begun.
+    disturbed: bool,
 }
 
 impl Reorder {
+    /// Says that boxes join or leave the movers.
+    #[inline]
+    pub(super) fn disturb(&mut self) {
+        self.disturbed = true;
+    }
+
     /// Returns true if nothing was begun.
     pub(super) fn is_idle(&self) -> bool {
         self.phase == Phase::Idle
@@ -46,10 +56,10 @@ impl Reorder {
         self.phase = Phase::Idle;
     }
 
-    /// Begins to order the boxes with these ids, which takes the sorter until the order is taken.
-    pub(super) fn begin(&mut self, sorter: &mut Sorter, ids: impl Iterator<Item = u32>) {
-        sorter.begin().add(ids);
-        self.phase = Phase::Sort;
+    /// Begins to order the boxes whose ids a sorter has, which is in use until the order is taken.
+    pub(super) fn begin(&mut self) {
+        self.phase = Phase::Code;
+        self.disturbed = false;
     }
 
     /// Does one step's share.
@@ -57,9 +67,13 @@ impl Reorder {
         // Boxes that were removed since they were listed are NaN, which orders like a number.
         let aabb = |id: u32| boxes.aabbs()[id as usize];
         self.phase = match self.phase {
-            Phase::Sort => {
+            Phase::Code => {
                 let filter = boxes.has_filters().then_some(|id: u32| boxes.filters()[id as usize]);
-                sorter.sort(&Input { aabb, filter }, workers);
+                sorter.code(&Input { aabb, filter }, workers);
+                Phase::Sort
+            }
+            Phase::Sort => {
+                sorter.sort(&aabb, workers);
                 Phase::Cut(0)
             }
             Phase::Cut(share) => {
@@ -119,9 +133,14 @@ impl Forest {
             }
             // In the order of slots, in which the boxes are in memory: in that of the tree, most of
             // the time of surveying and coding them was spent waiting for them.
-            let homes = self.homes.iter().enumerate();
-            let movers = homes.filter(|(_, home)| **home == MOVING).map(|(id, _)| id as u32);
-            self.reorder.begin(&mut self.sorter, movers);
+            if self.moving.live == self.homes.len() {
+                self.sorter.begin_with_all(self.homes.len(), &self.workers);
+            } else {
+                let homes = self.homes.iter().enumerate();
+                let movers = homes.filter(|(_, home)| **home == MOVING).map(|(id, _)| id as u32);
+                self.sorter.begin().add(movers);
+            }
+            self.reorder.begin();
         }
         self.reorder.advance(&mut self.sorter, boxes, &self.workers);
     }
@@ -145,8 +164,13 @@ impl Forest {
     /// Puts the order that was made meanwhile into `self.order`, with gaps for what has left the
     /// movers and with what has come at its end. Returns false if there is none.
     pub(super) fn take_order(&mut self) -> bool {
+        let disturbed = self.reorder.disturbed;
         let Some(next) = self.reorder.take() else { return false };
         std::mem::swap(&mut self.order, next);
+        if !disturbed {
+            self.order.resize(self.order.len().next_multiple_of(WIDTH), NONE);
+            return true;
+        }
         let mut known = 0;
         for id in self.order.iter_mut().filter(|id| **id != NONE) {
             match &mut self.homes[*id as usize] {

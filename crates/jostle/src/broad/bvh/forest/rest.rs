@@ -1,4 +1,5 @@
-//! The end of a step that followed changes: what rests leaves the movers.
+//! What rests leaves the movers: all of them at the beginning of a step in which few of them move,
+//! or some at its end.
 
 use crate::boxes::Boxes;
 use crate::simd::node8::WIDTH;
@@ -15,6 +16,12 @@ impl Forest {
             self.homes[id as usize] = NO_HOME;
         }
         self.finish_filters(boxes);
+        if std::mem::take(&mut self.retired)
+            && let Some(tree) = self.still.last_mut()
+        {
+            // Its bounds enclose where those that moved were.
+            tree.refit(None, &self.workers);
+        }
         let resting = self.moving.live.saturating_sub(self.changed_boxes);
         if resting > SMALL && resting > RESTING_PER_MOVER * self.changed_boxes {
             self.lay_to_rest(boxes, resting);
@@ -56,13 +63,38 @@ impl Forest {
         }
     }
 
-    /// Puts the movers that did not move, and all smaller still trees, into a new still tree.
-    fn lay_to_rest(&mut self, boxes: &Boxes, resting: usize) {
-        self.reorder.cancel();
-        let merges = self.still.last().is_some_and(|last| last.live < 2 * resting);
-        if !merges && resting * 2 > self.moving.ids.len() {
-            return self.leave_to_rest(boxes);
+    /// Before a step is followed: if few move, the tree of movers becomes a still tree, from which
+    /// those that move are taken one by one. Nothing that rests is read or sorted for it. That is
+    /// what the first step after a build costs in a world in which most boxes rest.
+    pub(super) fn retire(&mut self, boxes: &Boxes) {
+        let (movers, changes) = (self.moving.live, boxes.changes().len());
+        let resting = movers.saturating_sub(changes);
+        let few = resting > SMALL && resting > RESTING_PER_MOVER * changes;
+        if !few || !self.may_retire(resting) {
+            return;
         }
+        self.reorder.cancel();
+        let home = self.still.len() as u8;
+        let homes = self.homes.iter_mut().filter(|home| **home == MOVING);
+        homes.for_each(|moving| *moving = home);
+        self.still.push(std::mem::take(&mut self.moving));
+        self.retired = true;
+    }
+
+    /// Returns true if the tree of movers may become a still tree as it is: no still tree is so
+    /// small that the two should be one, and few of its places are empty.
+    fn may_retire(&self, resting: usize) -> bool {
+        let merges = self.still.last().is_some_and(|last| last.live < 2 * resting);
+        !merges && resting * 2 > self.moving.ids.len()
+    }
+
+    /// Puts the movers that did not move, and all smaller still trees, into a new still tree;
+    /// unless all of them can be left to rest when the next step begins.
+    fn lay_to_rest(&mut self, boxes: &Boxes, resting: usize) {
+        if self.may_retire(resting) {
+            return;
+        }
+        self.reorder.cancel();
         self.sorter.begin();
         for place in 0..self.moving.ids.len() {
             let id = self.moving.ids[place];
@@ -78,30 +110,6 @@ impl Forest {
         }
         self.still.push(tree);
         self.rebuild_still(self.still.len() - 1, boxes);
-    }
-
-    /// Lets the tree of movers become a still tree, and puts the few that moved into a new one. So
-    /// nothing that rests is sorted; what moved leaves gaps.
-    fn leave_to_rest(&mut self, boxes: &Boxes) {
-        let mut tree = std::mem::take(&mut self.moving);
-        self.sorter.begin();
-        for place in 0..tree.ids.len() {
-            let id = tree.ids[place];
-            if id != NONE && self.changed[place / WIDTH] >> (place % WIDTH) & 1 == 1 {
-                tree.take(place);
-                self.sorter.add([id]);
-            }
-        }
-        // Its bounds enclose where the movers were.
-        tree.refit(None, &self.workers);
-        let taken = tree.taken;
-        tree.note_places(&mut self.places, &mut self.homes, self.still.len() as u8);
-        tree.taken = taken;
-        self.still.push(tree);
-        let filters = (!self.filters.is_empty()).then_some(&self.filters[..]);
-        build(&mut self.moving, boxes.aabbs(), filters, &mut self.sorter, &self.workers);
-        self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
-        self.settle();
     }
 
     /// Rebuilds still trees that have lost most of their boxes.
