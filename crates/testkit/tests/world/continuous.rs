@@ -31,6 +31,37 @@ fn the_time_of_a_meeting_is_told_and_misses_are_not() {
     assert!(world.step().unwrap().touches.is_empty(), "it tunnels");
 }
 
+/// Two bullets cross a thin wall in a world that is not continuous: the one that is continuous on
+/// its own meets it, at the right time, and the other tunnels. They change places later.
+#[test]
+fn a_body_can_be_continuous_on_its_own() {
+    let mut world = World::new(Algorithm::Auto);
+    let ball = Shape::sphere(0.1).unwrap();
+    let wall = Shape::cuboid(DVec3::new(0.05, 50.0, 50.0)).unwrap();
+    let wall = world.insert(Body::new(wall, Pose::IDENTITY)).unwrap();
+    let bullets = [-3.0, 3.0].map(|y| world.insert(Body::new(ball.clone(), at(-4.0, y, 0.0))));
+    let bullets = bullets.map(Result::unwrap);
+    world.set_body_continuous(bullets[0], true).unwrap();
+    assert!(world.step().unwrap().touches.is_empty());
+    let meets = |world: &mut World, x: f64| {
+        world.set_poses(&bullets, &[at(x, -3.0, 0.0), at(x, 3.0, 0.0)]).unwrap();
+        let touches = &world.step().unwrap().touches;
+        touches.iter().map(|touch| (touch.pair, touch.time)).collect::<Vec<_>>()
+    };
+    let there = meets(&mut world, 4.0);
+    assert_eq!(there.len(), 1, "{there:?}");
+    assert_eq!(there[0].0, BodyPair::new(wall, bullets[0]));
+    assert!((there[0].1 - (4.0 - 0.15) / 8.0).abs() < 1e-9, "{there:?}");
+    world.set_body_continuous(bullets[0], false).unwrap();
+    world.set_body_continuous(bullets[1], true).unwrap();
+    assert!(!world.is_body_continuous(bullets[0]) && world.is_body_continuous(bullets[1]));
+    let back = meets(&mut world, -4.0);
+    assert_eq!(
+        back.iter().map(|touch| touch.0).collect::<Vec<_>>(),
+        [BodyPair::new(wall, bullets[1])]
+    );
+}
+
 /// A bullet that is deep in a wall at the end of the step: contact and points are of its first
 /// touch, and not of that place.
 #[test]
