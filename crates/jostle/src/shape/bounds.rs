@@ -198,8 +198,8 @@ fn half_space(normal: DVec3, offset: f64, pose: &Pose) -> Aabb {
     whole
 }
 
-/// `a + b`, rounded up where the sum is inexact (Knuth's two-sum gives the error). Without a branch,
-/// which could not be predicted.
+/// `a + b`, rounded up where the sum is inexact (Knuth's two-sum gives the error). A branch could
+/// not be predicted.
 #[inline]
 fn sum_up(a: f64, b: f64) -> f64 {
     let sum = a + b;
