@@ -7,7 +7,8 @@
 //! the function that is compiled for an instruction set, so nothing is called per box.
 //!
 //! A box carries marks; boxes with a common mark do not pair (the grid uses this to report a
-//! pair in one of its cells only).
+//! pair in one of its cells only). A column without marks takes an eighth less memory, and
+//! [`Column::sweep_runs`] reads none: `hash-grid` lists several runs for a box instead.
 //!
 //! Sixteen lanes (AVX-512) take 0.92 of the time of eight (AVX2) in a crowded
 //! [`grid_sweep`](crate::broad::grid_sweep), all of whose other work is the same, and as long in
@@ -17,6 +18,7 @@ use std::ops::Range;
 
 use super::vector::{Mask, Vector};
 use super::{Level, WideKernel};
+use crate::aabb::Aabb;
 use crate::pair::Pair;
 
 /// Slots after the last box, as many as the widest vector has lanes: vectors may reach past the
@@ -35,7 +37,16 @@ pub(crate) struct Column {
     marks: Vec<u32>,
 }
 
-/// The arrays of a [`Column`] to be written, all of the same length.
+/// A box of a column and a run of others to test it against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub one: u32,
+    pub begin: u32,
+    pub end: u32,
+}
+
+/// The arrays of a [`Column`] to be written, all of the same length; no marks if the column has
+/// none.
 pub(crate) struct Slots<'a> {
     pub low: [&'a mut [f32]; 3],
     pub high: [&'a mut [f32]; 3],
@@ -46,6 +57,15 @@ pub(crate) struct Slots<'a> {
 impl Column {
     /// Makes `len` slots with unspecified boxes, all of which are to be written, and gives them.
     pub(crate) fn reset(&mut self, len: usize) -> Slots<'_> {
+        let padded = len + PADDING;
+        if self.marks.len() < padded {
+            self.marks.resize(with_slack(self.marks.len(), padded), 0);
+        }
+        self.reset_unmarked(len)
+    }
+
+    /// As [`Column::reset`], for a column that never has marks.
+    pub(crate) fn reset_unmarked(&mut self, len: usize) -> Slots<'_> {
         self.len = len;
         let padded = len + PADDING;
         for bounds in self.low.iter_mut().chain(&mut self.high) {
@@ -53,17 +73,39 @@ impl Column {
                 bounds.resize(with_slack(bounds.len(), padded), f32::NAN);
             }
         }
-        for words in [&mut self.id, &mut self.marks] {
-            if words.len() < padded {
-                words.resize(with_slack(words.len(), padded), 0);
-            }
+        if self.id.len() < padded {
+            self.id.resize(with_slack(self.id.len(), padded), 0);
         }
+        let marked = len.min(self.marks.len());
         Slots {
             low: self.low.each_mut().map(|bounds| &mut bounds[..len]),
             high: self.high.each_mut().map(|bounds| &mut bounds[..len]),
             id: &mut self.id[..len],
-            marks: &mut self.marks[..len],
+            marks: &mut self.marks[..marked],
         }
+    }
+
+    /// The box at a place.
+    pub(crate) fn get(&self, place: usize) -> Aabb {
+        assert!(place < self.len, "place {place} of {}", self.len);
+        let bounds = |of: &[Vec<f32>; 3]| [of[0][place], of[1][place], of[2][place]];
+        Aabb { min: bounds(&self.low), max: bounds(&self.high) }
+    }
+
+    /// Puts a box at a place.
+    pub(crate) fn put(&mut self, place: usize, aabb: &Aabb, id: u32) {
+        assert!(place < self.len, "place {place} of {}", self.len);
+        for axis in 0..3 {
+            self.low[axis][place] = aabb.min[axis];
+            self.high[axis][place] = aabb.max[axis];
+        }
+        self.id[place] = id;
+    }
+
+    /// Takes a box out: its place stays and overlaps nothing.
+    pub(crate) fn blank(&mut self, place: usize) {
+        assert!(place < self.len, "place {place} of {}", self.len);
+        self.low.iter_mut().chain(&mut self.high).for_each(|bounds| bounds[place] = f32::NAN);
     }
 
     /// Lower bounds on an axis.
@@ -93,7 +135,7 @@ impl Column {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.id.capacity() * size_of::<u32>() * 8
+        (self.id.capacity() * 7 + self.marks.capacity()) * size_of::<u32>()
     }
 
     /// Appends to `found` every overlapping pair of one of this column's `boxes` and a box in its
@@ -120,6 +162,71 @@ impl Column {
         found.reserve(usize::try_from(tests).expect("runs fit the memory") + PADDING);
         level.run_wide(SweepRuns { column: self, others, boxes, begins, ends, found });
         tests
+    }
+
+    /// Appends to `found` every overlapping pair of a box of this column and the boxes of a run
+    /// among the `others`, which may be this column itself. Marks do not count. A box must not be
+    /// in its own run. Returns the number of tests.
+    pub(crate) fn sweep_runs(
+        &self,
+        others: &Column,
+        level: Level,
+        runs: &[Run],
+        found: &mut Vec<Pair>,
+    ) -> u64 {
+        let (mut tests, mut last, mut largest) = (0u64, 0, 0);
+        for run in runs {
+            tests += u64::from(run.end.saturating_sub(run.begin));
+            last = last.max(run.end);
+            largest = largest.max(run.one);
+        }
+        // What the kernel relies on: runs lie in the column, and every test may be a hit.
+        assert!(last as usize <= others.len, "a run ends beyond the column");
+        assert!(runs.is_empty() || (largest as usize) < self.len, "no box at {largest}");
+        found.reserve(usize::try_from(tests).expect("runs fit the memory") + PADDING);
+        level.run_wide(SweepListed { column: self, others, runs, found });
+        tests
+    }
+}
+
+/// The sweep of listed runs. Made only by [`Column::sweep_runs`], which checks what the loop relies
+/// on: boxes lie in the column, runs end inside the other one, and `found` has room for a pair per
+/// test and one vector more.
+struct SweepListed<'a> {
+    column: &'a Column,
+    others: &'a Column,
+    runs: &'a [Run],
+    found: &'a mut Vec<Pair>,
+}
+
+impl WideKernel for SweepListed<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, proof: V::Proof) {
+        const { assert!(V::LANES <= PADDING) };
+        let SweepListed { column, others, runs, found } = self;
+        let mut len = found.len();
+        let start = found.as_mut_ptr();
+        for run in runs {
+            let (mut place, end) = (run.begin as usize, run.end as usize);
+            let probe = Probe::<V>::unmarked(proof, column, run.one as usize);
+            while place < end {
+                // SAFETY: `place` lies before the end of a run, so a vector from there lies in
+                // the padded arrays; no more pairs were written than tests made, so one vector
+                // of pairs still fits.
+                unsafe {
+                    let hits = probe.overlapping(proof, others, place).bits();
+                    let hits = hits & tail::<V>(end - place);
+                    let ids = V::load(proof, others.id.as_ptr().add(place));
+                    ids.write_pairs(probe.id, hits, start.add(len));
+                    len += hits.count_ones() as usize;
+                }
+                place += V::LANES;
+            }
+        }
+        // SAFETY: the first `len` pairs were written.
+        unsafe { found.set_len(len) };
     }
 }
 
@@ -185,12 +292,17 @@ struct Probe<V> {
 impl<V: Vector> Probe<V> {
     #[inline(always)]
     fn new(proof: V::Proof, column: &Column, one: usize) -> Probe<V> {
+        Probe { marks: V::splat(proof, column.marks[one]), ..Probe::unmarked(proof, column, one) }
+    }
+
+    #[inline(always)]
+    fn unmarked(proof: V::Proof, column: &Column, one: usize) -> Probe<V> {
         let splat = |bounds: &[f32]| V::splat(proof, bounds[one].to_bits());
         Probe {
             low: [splat(&column.low[0]), splat(&column.low[1]), splat(&column.low[2])],
             high: [splat(&column.high[0]), splat(&column.high[1]), splat(&column.high[2])],
             id: V::splat(proof, column.id[one]),
-            marks: V::splat(proof, column.marks[one]),
+            marks: V::splat(proof, 0),
         }
     }
 
@@ -202,8 +314,18 @@ impl<V: Vector> Probe<V> {
     unsafe fn compare(&self, proof: V::Proof, others: &Column, place: usize) -> u32 {
         // SAFETY: the caller vouches for the slots.
         let marks = unsafe { V::load(proof, others.marks.as_ptr().add(place)) };
-        let mut hits = marks.disjoint(self.marks);
-        for axis in 0..3 {
+        let disjoint = marks.disjoint(self.marks);
+        // SAFETY: as above.
+        disjoint.and(unsafe { self.overlapping(proof, others, place) }).bits()
+    }
+
+    /// The lanes from `place` on that overlap this box.
+    ///
+    /// # Safety
+    /// As many slots as a vector has lanes lie in the arrays from `place` on.
+    #[inline(always)]
+    unsafe fn overlapping(&self, proof: V::Proof, others: &Column, place: usize) -> V::Mask {
+        let along = |axis: usize| {
             // SAFETY: the caller vouches for the slots.
             let (low, high) = unsafe {
                 (
@@ -211,10 +333,9 @@ impl<V: Vector> Probe<V> {
                     V::load(proof, others.high[axis].as_ptr().add(place).cast()),
                 )
             };
-            hits = hits.and(low.le_f32(self.high[axis]));
-            hits = hits.and(self.low[axis].le_f32(high));
-        }
-        hits.bits()
+            low.le_f32(self.high[axis]).and(self.low[axis].le_f32(high))
+        };
+        along(0).and(along(1)).and(along(2))
     }
 }
 
@@ -270,10 +391,7 @@ mod tests {
         ends: &[u32],
     ) -> (Vec<Pair>, u64) {
         let (mut pairs, mut tests) = (vec![Pair::from((1, 2))], 0);
-        let aabb = |place: usize| crate::aabb::Aabb {
-            min: [0, 1, 2].map(|axis| column.low(axis)[place]),
-            max: [0, 1, 2].map(|axis| column.high(axis)[place]),
-        };
+        let aabb = |place: usize| column.get(place);
         for one in boxes {
             for other in begins[one] as usize..ends[one] as usize {
                 tests += 1;
@@ -306,7 +424,37 @@ mod tests {
                 prop_assert_eq!(counted, tests);
                 prop_assert_eq!(&found, &expected, "{:?}", level);
             }
+            // The same runs as a list, where marks do not count.
+            let unmarked: Vec<Row> = rows.iter().map(|row| (row.0, 0, row.2)).collect();
+            let (expected, tests) = naive(&self::column(&unmarked), boxes.clone(), &begins, &ends);
+            let run = |k: usize| Run { one: k as u32, begin: begins[k], end: ends[k] };
+            let runs: Vec<Run> = boxes.map(run).filter(|run| run.begin < run.end).collect();
+            for level in Level::available() {
+                let mut found = vec![Pair::from((1, 2))];
+                prop_assert_eq!(column.sweep_runs(&column, level, &runs, &mut found), tests);
+                prop_assert_eq!(&found, &expected, "{:?}", level);
+            }
         }
+    }
+
+    #[test]
+    fn a_place_without_its_box_overlaps_nothing() {
+        for level in Level::available() {
+            let mut column = column(&[([0.0; 6], 0, 0), ([0.0; 6], 0, 0), ([0.0; 6], 0, 0)]);
+            column.blank(1);
+            let mut found = Vec::new();
+            let runs = [Run { one: 0, begin: 1, end: 3 }, Run { one: 1, begin: 2, end: 3 }];
+            assert_eq!(column.sweep_runs(&column, level, &runs, &mut found), 3);
+            assert_eq!(found, [Pair::from((column.id(0), column.id(2)))], "{level:?}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "no box at 2")]
+    fn runs_of_boxes_beyond_the_column_are_refused() {
+        let column = column(&[([0.0; 6], 0, 0), ([0.0; 6], 0, 0)]);
+        let run = Run { one: 2, begin: 0, end: 1 };
+        column.sweep_runs(&column, Level::current(), &[run], &mut Vec::new());
     }
 
     #[test]

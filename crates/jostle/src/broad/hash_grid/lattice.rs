@@ -1,36 +1,34 @@
 //! How space is cut: [`Layout`] says which axes and cell sizes are used, [`Sheet`] is one grid.
 //!
-//! Exactness rests on one property: the cell number is a monotone function of the coordinate,
-//! whatever rounding and clamping do to it. So a box that begins at or before a bound lies in a
-//! cell at or before the bound's cell, and nothing is lost at borders, at the rim of the cell
-//! numbers or among infinities.
+//! Exactness rests on two properties. A cell number is the coordinate times a power of two, in
+//! f64, rounded down: nothing overflows, underflows or is rounded before that, so numbers of
+//! coarser levels are those of finer ones shifted. And rounding is monotone: a box that begins at
+//! or behind a bound lies in a cell at or behind the bound's cell, so nothing is lost at borders.
 
 use crate::aabb::Aabb;
 
-/// Number of a cell along each axis, from 0 to 2^30; the origin lies in the middle.
+/// Number of a cell along each axis, the axis of the rows first. At most 2^28 away from zero.
 pub(super) type Cell = [i32; 3];
 
-/// The cell number of the origin.
-const MIDDLE: f64 = (1u32 << 29) as f64;
-
-/// The largest cell number; whatever lies beyond is put there.
-const LAST: f64 = (1u32 << 30) as f64;
-
-/// A box is put into cells so large that its cell number lies this many powers of two, or less,
-/// away from the origin's: within the cell numbers, and finer than the steps of f32 there.
+/// A box is put into cells so large that its cell number is below this power of two: finer than
+/// the steps of f32 there, and coarse enough for whole numbers.
 pub(super) const FARTHEST: i32 = 28;
-
-/// Widening of a reach in cells. Rounding is off by at most 2^-23 cells within the range of the
-/// cell numbers.
-const SLACK: f64 = 1.0 / (1 << 20) as f64;
 
 /// Cell sizes are the powers of two from `2^finest` to `2^coarsest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     /// Axes that are cut at all.
     pub axes: [bool; 3],
+    /// The axes by number; rows of cells lie along the first.
+    pub order: [usize; 3],
     pub finest: i32,
     pub coarsest: i32,
+}
+
+impl Default for Layout {
+    fn default() -> Layout {
+        Layout { axes: [false; 3], order: [0, 1, 2], finest: 0, coarsest: 0 }
+    }
 }
 
 impl Layout {
@@ -39,22 +37,25 @@ impl Layout {
     }
 
     /// The level whose cells are larger than the box; none for a giant.
-    #[inline]
+    #[inline(always)]
     pub(super) fn level(&self, aabb: &Aabb) -> Option<usize> {
         let exponent = exponent_for(aabb, &self.axes).max(self.finest);
         (exponent <= self.coarsest).then_some((exponent - self.finest) as usize)
     }
 
-    /// The cell of a box, and the power of two that is the cell's size; none for a giant. What a
-    /// sheet of that level says, before there are sheets.
-    pub(super) fn size_and_cell(&self, aabb: &Aabb) -> Option<(i32, Cell)> {
-        let exponent = exponent_for(aabb, &self.axes).max(self.finest);
-        let scale = power_of_two(-exponent);
-        let number = |k: usize| match self.axes[k] {
-            true => number(f64::from(aabb.min[k]) * scale + MIDDLE),
-            false => 0,
-        };
-        (exponent <= self.coarsest).then(|| (exponent, std::array::from_fn(number)))
+    /// Cells per unit of length in a level, in the layout's order; zero along axes that are not
+    /// cut.
+    #[inline(always)]
+    pub(super) fn scale(&self, level: usize) -> [f64; 3] {
+        let scale = power_of_two(-(self.finest + level as i32));
+        self.order.map(|axis| if self.axes[axis] { scale } else { 0.0 })
+    }
+
+    /// The cell of a box: that of its lower corner.
+    #[inline(always)]
+    pub(super) fn cell(&self, aabb: &Aabb, scale: &[f64; 3]) -> Cell {
+        let [x, y, z] = self.order.map(|axis| aabb.min[axis]);
+        [number(x, scale[0]), number(y, scale[1]), number(z, scale[2])]
     }
 }
 
@@ -87,7 +88,7 @@ fn power_of_two(exponent: i32) -> f64 {
 
 /// The length of a box along an axis, but for rounding; not a number for a point at infinity.
 #[inline(always)]
-fn extent(aabb: &Aabb, axis: usize) -> f64 {
+pub(super) fn extent(aabb: &Aabb, axis: usize) -> f64 {
     f64::from(aabb.max[axis]) - f64::from(aabb.min[axis])
 }
 
@@ -113,101 +114,45 @@ pub(super) fn fitting_exponent(value: f64) -> i32 {
 /// One level for one group of boxes.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
-    /// Cells per unit of length; zero along axes that are not cut.
-    scale: [f64; 3],
-    /// Cell number of coordinate zero.
-    middle: [f64; 3],
-    /// As `middle`, less the reach in cells: where a box that reaches a bound may begin.
-    low: [f64; 3],
-    /// The largest extents of boxes that have been in this sheet.
-    reach: [f64; 3],
-    /// Tells the cells of one sheet from those of the others.
-    pub salt: u64,
+    pub level: usize,
     pub group: usize,
+    /// Cells per unit of length, in the layout's order.
+    pub scale: [f64; 3],
+    /// The largest extents of its boxes, in cells and in the layout's order: at most one.
+    pub reach: [f64; 3],
     /// Number of boxes in it.
     pub count: usize,
+    /// Its first row, and the one after its last.
+    pub rows: [u32; 2],
 }
 
 impl Sheet {
     pub(super) fn new(layout: &Layout, level: usize, group: usize) -> Sheet {
-        let scale = power_of_two(-(layout.finest + level as i32));
-        let used = layout.axes.map(|used| f64::from(u8::from(used)));
-        let mut sheet = Sheet {
-            scale: used.map(|used| scale * used),
-            middle: used.map(|used| MIDDLE * used),
-            low: [0.0; 3],
-            reach: [0.0; 3],
-            salt: (level << 8 | group) as u64,
-            group,
-            count: 0,
+        let scale = layout.scale(level);
+        Sheet { level, group, scale, reach: [0.0; 3], count: 0, rows: [0; 2] }
+    }
+
+    /// The first and the last cell, along each axis, of boxes in this sheet that can overlap a box.
+    pub(super) fn range(&self, layout: &Layout, aabb: &Aabb) -> (Cell, Cell) {
+        let low = |k: usize| {
+            let from = f64::from(aabb.min[layout.order[k]]) * self.scale[k] - self.reach[k];
+            from.floor() as i32
         };
-        sheet.set_low();
-        sheet
-    }
-
-    fn set_low(&mut self) {
-        for k in 0..3 {
-            let reach = self.reach[k] * self.scale[k] + SLACK;
-            self.low[k] = if self.scale[k] == 0.0 { 0.0 } else { self.middle[k] - reach };
-        }
-    }
-
-    /// Makes sure that the reach covers a box.
-    #[inline]
-    pub(super) fn cover(&mut self, aabb: &Aabb) {
-        let mut grown = false;
-        for k in 0..3 {
-            let extent = extent(aabb, k);
-            if self.scale[k] != 0.0 && extent > self.reach[k] {
-                self.reach[k] = extent.next_up();
-                grown = true;
-            }
-        }
-        if grown {
-            self.set_low();
-        }
-    }
-
-    /// Returns true if the reach covers a box.
-    pub(super) fn covers(&self, aabb: &Aabb) -> bool {
-        let beyond = |k: usize| self.scale[k] != 0.0 && extent(aabb, k) > self.reach[k];
-        !(0..3).any(beyond)
-    }
-
-    /// The cell of a box: that of its lower corner.
-    #[inline(always)]
-    pub(super) fn cell(&self, aabb: &Aabb) -> Cell {
-        std::array::from_fn(|k| number(f64::from(aabb.min[k]) * self.scale[k] + self.middle[k]))
+        let high = |k: usize| number(aabb.max[layout.order[k]], self.scale[k]);
+        (std::array::from_fn(low), std::array::from_fn(high))
     }
 
     /// The coordinate of a place in cells; infinite along an axis that is not cut.
-    pub(super) fn edge(&self, axis: usize, place: f64) -> f64 {
-        match self.scale[axis] == 0.0 {
-            true => place * f64::INFINITY,
-            false => (place - self.middle[axis]) / self.scale[axis],
-        }
-    }
-
-    /// The first and last cell, along each axis, of boxes in this sheet that can overlap a box.
-    #[inline(always)]
-    pub(super) fn range(&self, aabb: &Aabb) -> (Cell, Cell) {
-        let low = |k: usize| number(f64::from(aabb.min[k]) * self.scale[k] + self.low[k]);
-        let high = |k: usize| number(f64::from(aabb.max[k]) * self.scale[k] + self.middle[k]);
-        (std::array::from_fn(low), std::array::from_fn(high))
+    pub(super) fn edge(&self, k: usize, place: f64) -> f64 {
+        if self.scale[k] == 0.0 { (place - 0.5) * f64::INFINITY } else { place / self.scale[k] }
     }
 }
 
-/// A cell number from a coordinate in cells, rounded to the nearest: any monotone function will
-/// do, and this one is the shortest. Infinity times zero is not a number, and counts as zero like
-/// every coordinate along an axis that is not cut.
+/// A cell number. Infinity times zero is not a number, and counts as zero like every coordinate
+/// along an axis that is not cut.
 #[inline(always)]
-fn number(coordinate: f64) -> i32 {
-    /// Added to a number, its whole part ends up in the low bits.
-    const WHOLE: f64 = (1u64 << 52) as f64;
-    // Written out, each is a single instruction; `max` and `min` look after NaN at length.
-    let coordinate = if coordinate > 0.0 { coordinate } else { 0.0 };
-    let coordinate = if coordinate < LAST { coordinate } else { LAST };
-    (coordinate + WHOLE).to_bits() as i32
+fn number(coordinate: f32, scale: f64) -> i32 {
+    (f64::from(coordinate) * scale).floor() as i32
 }
 
 /// How cells are scattered over buckets.
@@ -244,7 +189,7 @@ mod tests {
     use super::*;
 
     fn layout() -> Layout {
-        Layout { axes: [true, true, false], finest: -3, coarsest: 10 }
+        Layout { axes: [true, true, false], order: [1, 0, 2], finest: -3, coarsest: 10 }
     }
 
     #[test]
@@ -262,36 +207,41 @@ mod tests {
     }
 
     #[test]
-    fn cells_grow_with_coordinates_through_zero_and_the_rim() {
-        let sheet = Sheet::new(&layout(), 0, 0);
+    fn cells_grow_with_coordinates_through_zero() {
+        let layout = layout();
         let list = [f32::NEG_INFINITY, -1e30, -1.0, -0.13, -0.1, -0.0, 0.0, 0.1, 0.13, 1e9, 1e30];
-        let cells: Vec<Cell> = list.iter().map(|&x| sheet.cell(&Aabb::point([x, x, x]))).collect();
+        let cell = |&x: &f32| layout.cell(&Aabb::point([x, x, x]), &layout.scale(0));
+        let cells: Vec<Cell> = list.iter().map(cell).collect();
         assert!(cells.is_sorted());
-        assert_eq!(cells[8][0] - cells[3][0], 2, "no cell around zero is larger: {cells:?}");
+        assert_eq!(cells[8][0] - cells[3][0], 3, "no cell around zero is larger: {cells:?}");
         assert_eq!(cells[5], cells[6]);
         assert!(cells.iter().all(|cell| cell[2] == 0));
     }
 
     #[test]
-    fn sizes_and_cells_are_those_of_the_sheets() {
-        for at in [-7e6f32, -3.0, 0.0, 0.3, 99.0] {
-            for side in [0.0, 0.7, 90.0] {
-                let aabb = Aabb::new([at; 3], [at + side; 3]);
-                let level = layout().level(&aabb).unwrap();
-                let sheet = Sheet::new(&layout(), level, 0);
-                let expected = (layout().finest + level as i32, sheet.cell(&aabb));
-                assert_eq!(layout().size_and_cell(&aabb), Some(expected), "{aabb:?}");
+    fn numbers_of_coarser_levels_are_shifted() {
+        let layout = Layout { axes: [true; 3], order: [2, 0, 1], finest: -149, coarsest: 127 };
+        for at in [-3e30f32, -7e6, -1.0, -1e-20, -1e-45, 0.0, 1e-45, 0.3, 99.0, 3e30] {
+            let aabb = Aabb::point([at, -at, 0.5 * at]);
+            let level = layout.level(&aabb).unwrap();
+            let cell = layout.cell(&aabb, &layout.scale(level));
+            assert!(cell.iter().all(|number| number.unsigned_abs() <= 1 << FARTHEST), "{cell:?}");
+            for coarser in level..layout.levels() {
+                let shifted = cell.map(|number| number >> (coarser - level).min(31));
+                assert_eq!(layout.cell(&aabb, &layout.scale(coarser)), shifted, "{at} {coarser}");
             }
         }
     }
 
     #[test]
     fn the_range_holds_every_cell_from_which_a_box_can_reach() {
-        let mut sheet = Sheet::new(&layout(), 3, 0);
+        let layout = layout();
+        let mut sheet = Sheet::new(&layout, 3, 0);
         let other = Aabb::new([-0.75, 0.0, 0.0], [0.0, 0.5, 0.0]);
-        sheet.cover(&other);
-        let (low, high) = sheet.range(&Aabb::point([0.0, 0.25, 7.0]));
-        let cell = sheet.cell(&other);
+        sheet.reach = [0.5, 0.75, 0.0];
+        let (low, high) = sheet.range(&layout, &Aabb::point([0.0, 0.25, 7.0]));
+        let cell = layout.cell(&other, &sheet.scale);
         assert!((0..3).all(|k| low[k] <= cell[k] && cell[k] <= high[k]));
+        assert_eq!((low, high), ([-1, -1, 0], [0, 0, 0]));
     }
 }

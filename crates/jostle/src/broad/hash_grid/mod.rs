@@ -8,49 +8,44 @@
 //! their coordinates, so empty space costs nothing and the world has no bounds.
 //!
 //! ```text
-//! for each box, for its own and each coarser level with boxes:
-//!   cells that hold lower corners of boxes that can reach it: low .. high on each axis
-//!   (its own level: only cells later in the order of z, y, x, and the rest of its own list)
-//!   test against the boxes in each of these cells that is not empty
+//! sort the boxes by level, row of cells and cell; rows are found by hashing (grid.rs)
+//! for each row, for its own and each coarser level with boxes:
+//!   rows that hold lower corners of boxes that can reach it: three by three
+//!   for each box and each of these rows: a run of neighbour cells, which is one stretch of memory
+//!   (its own level: only later rows, and the rest of its own row)
+//! test the boxes against their runs, eight at a time (search.rs)
 //! ```
 //!
-//! **Cost.** A step in which little changed costs what changed (`delta.rs`); one in which nothing
-//! changed costs nothing; otherwise O(n · levels) look-ups plus the tests, about ten a box in an
-//! even crowd. Insertion, removal and moving are O(1). Memory: 40 bytes a box for the entry, 8 for
-//! its place and the list of changes, 8 to 16 for buckets and bits; with filters 33 more.
+//! **Cost.** A step in which few boxes changed costs what changed (`delta.rs`); one in which
+//! nothing changed costs nothing; in all others the boxes are sorted again, which is O(n), and
+//! searched: O(n · levels) runs plus the tests. Loops over cells are bounded by the cells that hold
+//! boxes.
+//! Memory: 28 bytes a box, 24 more to sort them, 8 to follow changes and about 60 for each box that
+//! changed; with filters 17 more. A row takes about 90, so boxes in rows of their own take most.
 //!
-//! **Choose it** to study grids, if memory is scarce, or if boxes come and go all the time. It is
-//! not the fastest: with one thread and 100 000 boxes it takes 5 times as long as `bvh` on `sizes`,
-//! 6 times on `uniform` and on `tenth`, 17 times on `city`, and `grid-sweep` beats it likewise
-//! (`jostle bench`). Both test eight boxes at once while this one follows a list, and tests are not
-//! what takes the time: about three a box, the rest is finding cells. Long thin boxes that cross
-//! each other crowd in large cells and are tested pair by pair.
-//!
-//! **Tried.** Comparing each neighbour cell with the own one, to visit it from one side only, and
-//! rounding cell numbers down: together about 1.3 times as slow as skipping whole blocks and
-//! rounding to the nearest (separate runs). Finest cells for a mean list of 8 or 16 boxes instead
-//! of 4: the same within noise on `sizes` and `uniform`, 1.1 times as slow on `tenth`; for 32, 1.2
-//! to 1.4 times.
+//! **Choose it** to study grids, or if boxes come and go all the time. It is not the fastest: `bvh`
+//! and `grid-sweep` beat it wherever it was measured. Half of a step is sorting; in the search,
+//! cells of one or two boxes cost more than their tests.
 //!
 //! **Departures from the chapter.**
 //! - Three dimensions. The chapter looks into the four cells that a box touches and one more to the
 //!   south-west. In general a partner's corner lies up to its level's largest extent before the
 //!   box: all cells of that range are looked into, and borders are decided on cell numbers that
 //!   are monotone in the coordinate (`lattice.rs`).
+//! - The chapter hashes cells, each a list of boxes. Here rows of cells are hashed (`rows.rs`), and
+//!   the boxes of a row lie one after the other, sorted by cell: neighbour cells along the row are
+//!   one run for a vector test, no list is followed, and a row is looked up once for all its boxes.
 //! - The chapter's bucket is the sum of the cell's coordinates and level. All cells of a diagonal
-//!   plane collide: in an even crowd of 100 000 a bucket holds 725 cells, with mixing 1.6; that
-//!   takes 1356 times the tests and 200 times the time (`jostle reproduce grids`). Here coordinates
-//!   are multiplied and mixed, and cell numbers count from far below zero, so that negative
-//!   coordinates are like others; the chapter mirrors them onto the positive ones.
-//! - Most neighbour cells are empty. A bit for each cell of a block of 4 × 4 × 4, in a hashed word,
-//!   shows that for a whole neighbourhood in one or two reads (`table.rs`).
+//!   plane collide (`jostle reproduce grids`). Here coordinates are multiplied and mixed, and
+//!   negative ones are like others; the chapter mirrors them onto the positive ones.
 //! - The finest cells are as large as the crowd allows, not as small as the smallest box: fewer
 //!   levels to look into (`tune.rs`). Axes along which boxes do not differ are not cut.
 //! - A box far from the origin is put into cells large enough for their numbers to reach it, which
 //!   are still finer than the steps of f32 there: numbers never run out, and no crowd gathers in
 //!   the outermost cell.
-//! - A large box that moves is searched for among finer cells too. If these are more than there are
-//!   boxes, all boxes are looked at instead.
+//! - A large box that moves is searched for among finer cells too. If these are in more rows than
+//!   there are, the rows are looked at one by one; if that is much for all changed boxes, all pairs
+//!   are searched for instead.
 //! - Boxes larger than the spread of the others, infinite ones among them, are kept apart
 //!   (`giants.rs`) and sorted along an axis.
 //! - Each task writes to a lane of its own, aligned against false sharing as the chapter advises;
@@ -63,26 +58,32 @@ mod delta;
 mod giants;
 mod grid;
 mod lattice;
-mod table;
+mod query;
+mod rows;
+mod search;
+mod sketch;
+#[cfg(test)]
+mod tests;
 pub(super) mod tune;
 
 use std::ops::Range;
 
+use crate::aabb::Aabb;
 use crate::boxes::{Boxes, Follower};
 use crate::broad::contract::{BroadPhase, Report};
 use crate::broad::shared::groups::GroupFollower;
-use crate::broad::shared::groups::Groups;
 use crate::broad::shared::tasks::{TaskState, run_parts};
 use crate::broad::sketch::Sketch;
 use crate::error::Error;
 use crate::filter::Filter;
+use crate::id::Slot;
 use crate::pair::{Lane, LimitReached, Pair, PairBuffer};
 use crate::par::Workers;
 use crate::stats::{StageClock, Stats};
-use delta::{ChangedBoxes, ChangedSearch};
-use grid::Grid;
+use delta::{ChangedBoxes, Overlay};
+use grid::{Grid, Members};
 pub use lattice::CellHash;
-use table::GridEntry;
+use search::{Lister, Scratch, ToEach, ToLane};
 pub use tune::Cells;
 
 /// How the grid works; anything but the defaults is for experiments.
@@ -94,24 +95,33 @@ pub struct HashGridOptions {
     pub hash: CellHash,
 }
 
+/// Cells are chosen again if boxes crowd this many times less than they did.
+const SPARSE: f64 = 3.0;
+
 /// Tasks per worker: enough that idle workers find something to take over.
 const TASKS_PER_WORKER: usize = 16;
+
+/// The scratch of a task, and the ended pairs it found.
+#[derive(Clone, Debug, Default)]
+struct SearchTask {
+    scratch: Scratch,
+    ended: Vec<Pair>,
+}
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
 pub struct HashGrid {
     workers: Workers,
     options: HashGridOptions,
+    /// All boxes, as they were when it was built; those that have changed since are blanks.
     grid: Grid,
+    /// The boxes that have changed.
+    overlay: Overlay,
     watch: GroupFollower,
-    changed: ChangedBoxes,
-    /// The scratch of a task holds the ended pairs it found.
-    tasks: Vec<TaskState<Vec<Pair>>>,
+    tasks: Vec<TaskState<SearchTask>>,
     follower: Follower,
-    /// Relinks at the last check of the crowding, and what it was after building.
-    checked: usize,
-    built_crowding: f64,
-    built_giants: usize,
+    /// The crowding and the number of giants for which the cells were chosen.
+    tuned: (f64, usize),
     tests: u64,
     clock: StageClock,
 }
@@ -125,151 +135,171 @@ impl HashGrid {
     /// A new instance with other cells or another hash.
     pub fn with_options(workers: &Workers, options: HashGridOptions) -> HashGrid {
         let mut grid = HashGrid { workers: workers.clone(), options, ..HashGrid::default() };
-        grid.grid.table.hash = options.hash;
+        grid.grid.rows.hash = options.hash;
+        grid.overlay.grid.rows.hash = options.hash;
         grid
     }
 
-    fn start_over(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.watch.rebuild(boxes);
-        self.rebuild(boxes);
+    /// Reads all boxes, with the cells and groups that there are.
+    fn build(&mut self, boxes: &Boxes) {
+        let members = Members { list: None, aabbs: boxes.aabbs(), before: None };
+        self.grid.build(members, &self.watch.groups, &self.workers);
+        self.overlay.clear();
+    }
+
+    /// Chooses cells for the boxes and reads them all.
+    fn tune(&mut self, boxes: &Boxes) {
+        let layout = tune::layout(boxes, self.options.cells, &mut Vec::new());
+        self.grid.set_layout(layout, &self.watch.groups);
+        self.overlay.grid.set_layout(layout, &self.watch.groups);
+        self.build(boxes);
+        self.tuned = (self.grid.crowding, self.grid.giants.len());
+    }
+
+    /// Returns true if the cells still suit the boxes.
+    fn is_well_tuned(&self, boxes: &Boxes) -> bool {
+        let (crowding, giants) = self.tuned;
+        let few = 2 * giants + 16 + boxes.len() / 64;
+        let crowded = 2.0 * crowding + 4.0;
+        self.grid.giants.len() <= few && self.grid.crowding <= crowded && {
+            // A crowd that has spread over cells that are too small now.
+            self.grid.crowding * SPARSE >= crowding || boxes.len() < 64
+        }
+    }
+
+    /// Reads all boxes and searches for all pairs.
+    fn search_all(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
+        self.build(boxes);
+        if !self.is_well_tuned(boxes) {
+            self.tune(boxes);
+        }
         self.clock.end("build");
         self.search(boxes, found)
     }
 
-    /// Chooses cells for the boxes, with the current groups.
-    fn rebuild(&mut self, boxes: &Boxes) {
-        self.grid.rebuild(boxes, &self.watch.groups, self.options.cells);
-        self.checked = 0;
-        self.built_crowding = self.grid.table.crowding();
-        self.built_giants = self.grid.giants.places.len();
-    }
-
-    /// Follows the changes.
-    fn follow(&mut self, boxes: &Boxes) {
-        let (changes, aabbs) = (boxes.changes(), boxes.aabbs());
-        for id in changes.removed() {
-            self.grid.remove(id.get());
-        }
-        for id in changes.moved() {
-            self.grid.shift(id.get(), aabbs[id.index()], self.watch.groups.of(id.index()));
-        }
-        for id in changes.inserted() {
-            self.grid.insert(id.get(), aabbs[id.index()], self.watch.groups.of(id.index()));
-        }
-        if !self.is_well_tuned(boxes) {
-            self.rebuild(boxes);
-        }
-    }
-
-    /// Returns true if the number of boxes suits the number of buckets.
-    fn fits(&self, boxes: &Boxes) -> bool {
-        let buckets = self.grid.table.buckets();
-        boxes.len() <= buckets && (buckets <= 64 || boxes.len() > buckets / 8)
-    }
-
-    /// Checks now and then that the cells still suit the boxes.
-    fn is_well_tuned(&mut self, boxes: &Boxes) -> bool {
-        if self.grid.giants.places.len() > 2 * self.built_giants + 16 + boxes.len() / 64 {
-            return false;
-        }
-        if self.grid.relinked - self.checked > boxes.len() / 4 {
-            self.checked = self.grid.relinked;
-            self.grid.table.refresh_words(&self.grid.sheets);
-            let crowding = self.grid.table.crowding();
-            return crowding <= 2.0 * self.built_crowding + 4.0
-                && self.grid.relinked <= 8 * boxes.len();
-        }
-        true
-    }
-
-    /// Searches for all pairs.
     fn search(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.grid.prepare(&self.watch.groups);
         let filters = boxes.has_filters().then_some(boxes.filters());
-        let HashGrid { grid, watch, tasks, workers, .. } = self;
-        let places = grid.table.entries.len();
-        let search = |part, lane: &mut Lane, _: &mut Vec<Pair>, tests: &mut u64| {
-            search_places(grid, &watch.groups, filters, part, lane, tests)
+        let HashGrid { grid, tasks, workers, .. } = self;
+        let (places, column) = (grid.column.len(), &grid.column);
+        let search = |part, lane: &mut Lane, task: &mut SearchTask, tests: &mut u64| {
+            let scratch = &mut task.scratch;
+            let searched = match filters {
+                None => grid.search(part, scratch, ToLane { column, lane }),
+                Some(_) => {
+                    let show = |pair| push_allowed(filters, pair, lane);
+                    grid.search(part, scratch, ToEach { column, others: column, show })
+                }
+            };
+            *tests = scratch.runs.tests;
+            searched
         };
         self.tests += run_parts(places, TASKS_PER_WORKER, workers, tasks, found, search)?;
         self.clock.end("search");
         Ok(Report::Full)
     }
 
-    /// Follows the changes, which have been collected, and searches for the pairs they changed.
+    /// Searches for the pairs of the changed boxes, which have been collected.
     fn search_changed(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        self.changed.mark(boxes.slots());
         let done = self.search_marked(boxes, found);
-        self.changed.unmark();
-        done
-    }
-
-    fn search_marked(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {
-        let before = self.changed.before();
-        self.tests = self.search_list(before, found, |search, part, _, ended, tests| {
-            search.ended(boxes, part, ended, tests)
-        })?;
-        let ended = found.ended_mut();
-        self.tasks.iter_mut().for_each(|task| ended.append(&mut task.scratch));
-        self.clock.end("search old");
-        self.follow(boxes);
-        self.grid.prepare(&self.watch.groups);
-        self.clock.end("move");
-        if !self.changed.is_cheap(boxes, &self.grid) {
-            found.ended_mut().clear();
-            return self.search(boxes, found);
-        }
-        let after = self.changed.after();
-        self.tests += self.search_list(after, found, |search, part, lane, _, tests| {
-            search.began(part, lane, tests)
-        })?;
+        self.overlay.changed.unmark();
+        done?;
         self.clock.end("search");
+        if self.overlay.is_worn(boxes) {
+            self.build(boxes);
+            self.clock.end("build");
+        }
         Ok(Report::Delta)
     }
 
-    /// Searches for pairs of `count` changed boxes. Returns the number of tests.
-    fn search_list(
+    fn search_marked(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<(), LimitReached> {
+        if self.overlay.take(boxes, &mut self.grid) {
+            self.overlay.build_before(boxes, &self.watch.groups, &self.workers);
+        }
+        let changed = std::mem::take(&mut self.overlay.changed);
+        let searched = self.search_both(boxes, &changed, found);
+        self.overlay.changed = changed;
+        searched
+    }
+
+    /// Searches for the changed boxes as they were and as they are.
+    fn search_both(
         &mut self,
-        count: usize,
+        boxes: &Boxes,
+        changed: &ChangedBoxes,
         found: &mut PairBuffer,
-        search: impl Fn(
-            &ChangedSearch<'_>,
-            Range<usize>,
-            &mut Lane,
-            &mut Vec<Pair>,
-            &mut u64,
-        ) -> Result<(), LimitReached>
-        + Sync,
-    ) -> Result<u64, LimitReached> {
-        let HashGrid { grid, changed, watch, tasks, workers, .. } = self;
-        let list = ChangedSearch { grid, groups: &watch.groups, changed, filters: watch.filters() };
-        run_parts(count, TASKS_PER_WORKER, workers, tasks, found, |part, lane, ended, tests| {
-            search(&list, part, lane, ended, tests)
+    ) -> Result<(), LimitReached> {
+        let aabb = |slot: Slot| &boxes.aabbs()[slot.index()];
+        self.search_listed(changed.before(), found, |pair, _, ended| {
+            if !aabb(pair.a()).overlaps(aabb(pair.b())) {
+                ended.push(pair);
+            }
+            Ok(())
+        })?;
+        let ended = found.ended_mut();
+        self.tasks.iter_mut().for_each(|task| ended.append(&mut task.scratch.ended));
+        self.overlay.build_after(boxes, changed.went, &self.watch.groups, &self.workers);
+        self.search_listed(changed.after(), found, |pair, lane, _| {
+            match changed.overlapped(boxes, pair) {
+                true => Ok(()),
+                false => lane.push(pair.a().get(), pair.b().get()),
+            }
         })
+    }
+
+    /// Shows the allowed pairs of listed boxes, which are in the overlay, with those in the grid,
+    /// and all pairs within the overlay.
+    fn search_listed(
+        &mut self,
+        list: &[(u32, Aabb)],
+        found: &mut PairBuffer,
+        show: impl Fn(Pair, &mut Lane, &mut Vec<Pair>) -> Result<(), LimitReached> + Sync,
+    ) -> Result<(), LimitReached> {
+        let HashGrid { grid, overlay, watch, tasks, workers, .. } = self;
+        let column = &overlay.grid.column;
+        let (filters, groups) = (watch.filters(), &watch.groups);
+        let allowed = |pair: Pair| {
+            let of = |list: &[Filter]| list[pair.a().index()].allows(&list[pair.b().index()]);
+            filters.is_none_or(of)
+        };
+        let query = |part, lane: &mut Lane, task: &mut SearchTask, tests: &mut u64| {
+            let part: Range<usize> = part;
+            let SearchTask { scratch, ended } = task;
+            let show = |pair| if allowed(pair) { show(pair, lane, ended) } else { Ok(()) };
+            let sink = ToEach { column, others: &grid.column, show };
+            let mut lister = Lister::new(&mut scratch.runs, sink);
+            for &(slot, _) in &list[part] {
+                let one = overlay.place(slot);
+                let partners = grid.partners[groups.of(slot as usize)];
+                grid.query(one, &column.get(one as usize), partners, &mut lister)?;
+            }
+            lister.flush()?;
+            *tests = scratch.runs.tests;
+            Ok(())
+        };
+        self.tests += run_parts(list.len(), TASKS_PER_WORKER, workers, tasks, found, query)?;
+        let search = |part, lane: &mut Lane, task: &mut SearchTask, tests: &mut u64| {
+            let SearchTask { scratch, ended } = task;
+            let show = |pair| if allowed(pair) { show(pair, lane, ended) } else { Ok(()) };
+            overlay.grid.search(part, scratch, ToEach { column, others: column, show })?;
+            *tests = scratch.runs.tests;
+            Ok(())
+        };
+        self.tests += run_parts(column.len(), TASKS_PER_WORKER, workers, tasks, found, search)?;
+        Ok(())
     }
 }
 
-/// Writes the pairs of a stretch of entries with all later ones, and counts the tests.
-fn search_places(
-    grid: &Grid,
-    groups: &Groups,
+/// Writes a pair to a lane if the filters allow it.
+#[inline(always)]
+fn push_allowed(
     filters: Option<&[Filter]>,
-    places: Range<usize>,
+    pair: Pair,
     lane: &mut Lane,
-    tests: &mut u64,
 ) -> Result<(), LimitReached> {
-    for place in places {
-        let slot = grid.table.entries[place].slot;
-        let allowed = |other: u32| {
-            filters.is_none_or(|list| list[slot as usize].allows(&list[other as usize]))
-        };
-        let mut show = |other: &GridEntry| match allowed(other.slot) {
-            true => lane.push(slot, other.slot),
-            false => Ok(()),
-        };
-        grid.later_neighbours(place as u32, groups, tests, &mut show)?;
+    match filters.is_none_or(|list| list[pair.a().index()].allows(&list[pair.b().index()])) {
+        true => lane.push(pair.a().get(), pair.b().get()),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 impl BroadPhase for HashGrid {
@@ -285,20 +315,18 @@ impl BroadPhase for HashGrid {
             self.follower.done(boxes);
             return Ok(Report::Delta);
         }
-        let report = if !continues || !self.fits(boxes) {
-            self.start_over(boxes, found)?
-        } else {
-            match self.watch.follow(boxes) {
-                None => self.start_over(boxes, found)?,
-                Some(false) if self.changed.collect(boxes, &self.grid) => {
-                    self.search_changed(boxes, found)?
-                }
-                Some(_) => {
-                    self.follow(boxes);
-                    self.clock.end("move");
-                    self.search(boxes, found)?
-                }
+        let followed = if continues { self.watch.follow(boxes) } else { None };
+        let report = match followed {
+            None => {
+                self.watch.rebuild(boxes);
+                self.tune(boxes);
+                self.clock.end("build");
+                self.search(boxes, found)?
             }
+            Some(false) if self.overlay.collect(boxes, &self.grid) => {
+                self.search_changed(boxes, found)?
+            }
+            Some(_) => self.search_all(boxes, found)?,
         };
         found.check_limit()?;
         self.follower.done(boxes);
@@ -308,25 +336,26 @@ impl BroadPhase for HashGrid {
     fn stats(&self) -> Stats {
         let counts = vec![
             ("sheets", self.grid.occupied.len() as f64),
-            ("giants", self.grid.giants.places.len() as f64),
-            ("crowding", self.built_crowding),
+            ("rows", self.grid.rows.len() as f64),
+            ("cells", self.grid.count_of_cells() as f64),
+            ("giants", self.grid.giants.len() as f64),
+            ("overlay", self.overlay.len() as f64),
+            ("crowding", self.grid.crowding),
             ("finest", 2f64.powi(self.grid.layout.finest)),
         ];
-        let ended = self.tasks.iter().map(|task| task.scratch.capacity() * size_of::<Pair>());
-        let ended: usize = ended.sum();
-        let bytes = self.grid.bytes() + self.watch.bytes() + self.changed.bytes() + ended;
+        let task = |task: &TaskState<SearchTask>| {
+            task.scratch.scratch.bytes() + task.scratch.ended.capacity() * size_of::<Pair>()
+        };
+        let tasks: usize = self.tasks.iter().map(task).sum();
+        let bytes = self.grid.bytes() + self.overlay.bytes() + self.watch.bytes() + tasks;
         Stats { tests: self.tests, bytes, counts, stages: self.clock.stages().to_vec(), swaps: 0 }
     }
 
     fn sketch(&self, _boxes: &Boxes, sketch: &mut Sketch) {
-        sketch::draw(&self.grid, sketch);
+        sketch::draw([&self.grid, &self.overlay.grid], sketch);
     }
 
     fn validate(&self, boxes: &Boxes) {
-        self.grid.validate(boxes);
+        self.overlay.validate(boxes, &self.grid, &self.watch.groups);
     }
 }
-
-mod sketch;
-#[cfg(test)]
-mod tests;

@@ -3,28 +3,39 @@
 use std::collections::BTreeMap;
 
 use super::grid::Grid;
-use super::lattice::Sheet;
-use super::table::NONE;
+use super::lattice::{Cell, Layout, Sheet};
 use crate::aabb::Aabb;
 use crate::broad::sketch::Sketch;
 
-pub(super) fn draw(grid: &Grid, sketch: &mut Sketch) {
+/// Draws two grids with the same cells as one; blanks are in neither.
+pub(super) fn draw(grids: [&Grid; 2], sketch: &mut Sketch) {
     let mut cells = BTreeMap::new();
-    for entry in grid.table.entries.iter().filter(|entry| entry.slot != NONE) {
-        // Giants are in no cell.
-        if let Some(sheet) = grid.sheets.get(entry.sheet as usize) {
-            let level = sheet.salt >> 8;
-            *cells.entry((level, entry.sheet, sheet.cell(&entry.aabb))).or_insert(0) += 1;
+    for grid in grids {
+        for (row, key) in grid.rows.keys.iter().enumerate() {
+            let sheet = &grid.sheets[key.sheet as usize];
+            for place in grid.starts[row]..grid.starts[row + 1] {
+                let aabb = grid.column.get(place as usize);
+                if !aabb.min[0].is_nan() {
+                    let cell = grid.layout.cell(&aabb, &sheet.scale);
+                    *cells.entry((sheet.level, key.sheet, cell)).or_insert(0) += 1;
+                }
+            }
         }
     }
     for ((level, sheet, cell), count) in cells {
-        sketch.add(bounds(&grid.sheets[sheet as usize], cell), level as u32, count);
+        let bounds = bounds(&grids[0].layout, &grids[0].sheets[sheet as usize], cell);
+        sketch.add(bounds, level as u32, count);
     }
 }
 
 /// The lower corners of boxes that a cell holds.
-fn bounds(sheet: &Sheet, cell: [i32; 3]) -> Aabb {
-    let corner =
-        |side: f64| std::array::from_fn(|k| sheet.edge(k, f64::from(cell[k]) + side) as f32);
-    Aabb::new(corner(-0.5), corner(0.5))
+fn bounds(layout: &Layout, sheet: &Sheet, cell: Cell) -> Aabb {
+    let corner = |side: f64| {
+        let mut corner = [0.0; 3];
+        for k in 0..3 {
+            corner[layout.order[k]] = sheet.edge(k, f64::from(cell[k]) + side) as f32;
+        }
+        corner
+    };
+    Aabb::new(corner(0.0), corner(1.0))
 }

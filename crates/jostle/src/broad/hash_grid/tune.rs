@@ -1,10 +1,10 @@
-//! Which axes are cut, how fine the finest cells are, and in which order boxes lie in memory.
-//! Nothing here decides what is found, only how fast.
+//! Which axes are cut, and how fine the finest cells are. Nothing here decides what is found, only
+//! how fast.
 
+use crate::boxes::Boxes;
 use crate::broad::hash_grid::lattice::{
-    FARTHEST, Layout, Sheet, fitting_exponent, largest_distance, largest_extent,
+    CellHash, FARTHEST, Layout, fitting_exponent, largest_distance, largest_extent,
 };
-use crate::broad::hash_grid::table::{GridEntry, Table};
 use crate::broad::shared::axes::worthwhile_spread;
 
 /// The finest cells are as large as they can be with a mean list of this length. Coarser cells
@@ -29,42 +29,64 @@ pub enum Cells {
     Single,
 }
 
-/// Chooses axes and levels for the entries of a table. Spoils its buckets.
-pub(super) fn layout(table: &mut Table, cells: Cells) -> Layout {
-    let aabbs = || table.entries.iter().map(|entry| &entry.aabb);
-    let spread: [f64; 3] = std::array::from_fn(|axis| worthwhile_spread(aabbs(), axis).1);
+/// Chooses axes and levels for the boxes. `counters` is scratch.
+pub(super) fn layout(boxes: &Boxes, cells: Cells, counters: &mut Vec<u32>) -> Layout {
+    let aabbs = || boxes.live_slots().map(|id| &boxes.aabbs()[id.index()]);
+    let spread: [f64; 3] =
+        std::array::from_fn(|axis| worthwhile_spread(boxes.aabbs().iter(), axis).1);
     let axes = spread.map(|spread| spread > 0.0);
-    let widest = spread.into_iter().fold(0.0, f64::max);
+    let mut order = [0, 1, 2];
+    // Long rows are looked up less often.
+    order.sort_by(|&one, &other| spread[other].total_cmp(&spread[one]));
+    let widest = spread[order[0]];
     // Boxes far from the origin need cells that reach them, however small the world is.
     let distances = aabbs().map(|aabb| largest_distance(aabb, &axes));
     let farthest = distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max);
     let coarsest = fitting_exponent(widest).max(fitting_exponent(farthest) - FARTHEST).max(FINEST);
-    let layout = Layout { axes, finest: FINEST, coarsest };
+    let layout = Layout { axes, order, finest: FINEST, coarsest };
     match cells {
-        Cells::Hierarchy => Layout { finest: finest(table, layout), ..layout },
+        Cells::Hierarchy => Layout { finest: finest(boxes, layout, counters), ..layout },
         Cells::From(size) => {
             let finest = fitting_exponent(f64::from(size)).clamp(layout.finest, coarsest);
             Layout { finest, ..layout }
         }
         Cells::Single => {
-            let extents = table.entries.iter().map(|entry| largest_extent(&entry.aabb, &axes));
+            let extents = aabbs().map(|aabb| largest_extent(aabb, &axes));
             let largest = extents.filter(|extent| extent.is_finite()).fold(0.0, f64::max);
             let fitting = fitting_exponent(largest).max(coarsest - USUAL_LEVELS);
             let only = fitting.max(fitting_exponent(farthest) - FARTHEST);
-            Layout { axes, finest: only, coarsest: only }
+            Layout { finest: only, coarsest: only, ..layout }
         }
     }
 }
 
 /// The coarsest cells in which the boxes do not crowd.
-fn finest(table: &mut Table, layout: Layout) -> i32 {
+fn finest(boxes: &Boxes, layout: Layout, counters: &mut Vec<u32>) -> i32 {
     let usual = (layout.coarsest - USUAL_LEVELS).max(layout.finest);
-    let mut crowds = |finest: i32| table.crowding_in(&Layout { finest, ..layout }) > CROWDING;
+    let mut crowds =
+        |finest: i32| crowding_in(&Layout { finest, ..layout }, boxes, counters) > CROWDING;
     match bisect(usual, layout.coarsest, &mut crowds) {
         Some(finest) => finest,
         // Copies crowd in cells of any size.
         None => bisect(layout.finest, usual - 1, &mut crowds).unwrap_or(usual),
     }
+}
+
+/// The mean number of boxes in a box's cell, but for cells that collide when they are hashed.
+fn crowding_in(layout: &Layout, boxes: &Boxes, counters: &mut Vec<u32>) -> f64 {
+    counters.clear();
+    counters.resize(boxes.len().next_power_of_two().max(64), 0);
+    for id in boxes.live_slots() {
+        let aabb = &boxes.aabbs()[id.index()];
+        if let Some(level) = layout.level(aabb) {
+            let cell = layout.cell(aabb, &layout.scale(level));
+            let bucket = CellHash::Mixed.of((level as u64) << 8, cell) as usize;
+            let buckets = counters.len();
+            counters[bucket & (buckets - 1)] += 1;
+        }
+    }
+    let square = |&count: &u32| f64::from(count) * f64::from(count);
+    counters.iter().map(square).sum::<f64>() / boxes.len().max(1) as f64
 }
 
 /// The coarsest cells of a range in which the boxes do not crowd, if there are any.
@@ -80,26 +102,4 @@ fn bisect(mut fine: i32, mut coarse: i32, crowds: &mut impl FnMut(i32) -> bool) 
         }
     }
     best
-}
-
-/// Sorts entries along a curve that winds through space block by block. Uses the links, which
-/// must be set again afterwards.
-pub(super) fn sort_along_curve(entries: &mut [GridEntry], layout: &Layout) {
-    let sheet = Sheet::new(layout, 0, 0);
-    for entry in entries.iter_mut() {
-        let [x, y, z] = sheet.cell(&entry.aabb).map(spaced_bits);
-        let key = x | y << 1 | z << 2;
-        (entry.next, entry.prev) = ((key >> 32) as u32, key as u32);
-    }
-    entries.sort_unstable_by_key(|entry| (entry.next, entry.prev, entry.slot));
-}
-
-/// The low 21 bits, each followed by two zeros.
-fn spaced_bits(cell: i32) -> u64 {
-    let mut bits = cell as u64 & 0x1F_FFFF;
-    bits = (bits | bits << 32) & 0x001F_0000_0000_FFFF;
-    bits = (bits | bits << 16) & 0x001F_0000_FF00_00FF;
-    bits = (bits | bits << 8) & 0x100F_00F0_0F00_F00F;
-    bits = (bits | bits << 4) & 0x10C3_0C30_C30C_30C3;
-    (bits | bits << 2) & 0x1249_2492_4924_9249
 }
