@@ -325,7 +325,9 @@ impl<V: Vector> Probe<V> {
     /// As many slots as a vector has lanes lie in the arrays from `place` on.
     #[inline(always)]
     unsafe fn overlapping(&self, proof: V::Proof, others: &Column, place: usize) -> V::Mask {
-        let along = |axis: usize| {
+        // Loops, not closures: those are not compiled for the instruction set around them.
+        let mut hits = None;
+        for axis in 0..3 {
             // SAFETY: the caller vouches for the slots.
             let (low, high) = unsafe {
                 (
@@ -333,9 +335,13 @@ impl<V: Vector> Probe<V> {
                     V::load(proof, others.high[axis].as_ptr().add(place).cast()),
                 )
             };
-            low.le_f32(self.high[axis]).and(self.low[axis].le_f32(high))
-        };
-        along(0).and(along(1)).and(along(2))
+            let along = low.le_f32(self.high[axis]).and(self.low[axis].le_f32(high));
+            hits = match hits {
+                None => Some(along),
+                Some(hits) => Some(along.and(hits)),
+            };
+        }
+        hits.expect("there are three axes")
     }
 }
 

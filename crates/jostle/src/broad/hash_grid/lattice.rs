@@ -48,14 +48,22 @@ impl Layout {
     #[inline(always)]
     pub(super) fn scale(&self, level: usize) -> [f64; 3] {
         let scale = power_of_two(-(self.finest + level as i32));
-        self.order.map(|axis| if self.axes[axis] { scale } else { 0.0 })
+        let mut scales = [0.0; 3];
+        for k in 0..3 {
+            scales[k] = if self.axes[self.order[k]] { scale } else { 0.0 };
+        }
+        scales
     }
 
     /// The cell of a box: that of its lower corner.
     #[inline(always)]
     pub(super) fn cell(&self, aabb: &Aabb, scale: &[f64; 3]) -> Cell {
-        let [x, y, z] = self.order.map(|axis| aabb.min[axis]);
-        [number(x, scale[0]), number(y, scale[1]), number(z, scale[2])]
+        let [x, y, z] = self.order;
+        [
+            number(aabb.min[x], scale[0]),
+            number(aabb.min[y], scale[1]),
+            number(aabb.min[z], scale[2]),
+        ]
     }
 }
 

@@ -366,14 +366,12 @@ impl Nearby<'_> {
             }
             self.cells[number] = cells;
             let mut at = 0;
-            bounds[number] = [x - 1, x, x + 1, x + 2].map(|wanted| {
-                while let Some(cell) = cells.get(at)
-                    && cell.x < wanted
-                {
+            for (wanted, bound) in (x - 1..).zip(&mut bounds[number]) {
+                while at < cells.len() && cells[at].x < wanted {
                     at += 1;
                 }
-                cells.get(at).map_or(self.ends[number], |cell| cell.start)
-            });
+                *bound = if at < cells.len() { cells[at].start } else { self.ends[number] };
+            }
         }
         bounds
     }

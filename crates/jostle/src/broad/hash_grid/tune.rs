@@ -9,7 +9,7 @@ use crate::broad::shared::axes::worthwhile_spread;
 
 /// The finest cells are as large as they can be with a mean list of this length. Coarser cells
 /// mean more tests, finer ones more levels and more cells to look into.
-const CROWDING: f64 = 4.0;
+const CROWDING: f64 = 16.0;
 
 /// Finest cells are first looked for within this many powers of two of the world's size.
 const USUAL_LEVELS: i32 = 40;
