@@ -63,7 +63,7 @@ pub(crate) fn scale(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
         let world = super::world(n, 0.1, 0.005 * n as f64);
         let mut contenders = persistent::cells();
         contenders.push(Contender::new("octree", PlainOctree::default()));
-        let frames = lab.pick(5, 24);
+        let frames = lab.pick(5, 100);
         let mut outcomes = contest(lab, &world, frames, contenders)?;
         outcomes.extend(contest_on(lab, Feed::scene(&world, frames + 1)?, declared_still())?);
         table.push(n as f64, outcomes);
@@ -79,7 +79,7 @@ pub(crate) fn scale(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     lab.plot("figure-11", &[Chart::Lines(lines)])?;
     let resting = super::world(largest, 0.0, 0.005 * largest as f64);
     let mut events = Table::default();
-    events.push(0.0, contest(lab, &resting, lab.pick(5, 24), persistent::cells())?);
+    events.push(0.0, contest(lab, &resting, lab.pick(5, 100), persistent::cells())?);
     Ok(scale_claims(&table, events.gain(0.0)))
 }
 

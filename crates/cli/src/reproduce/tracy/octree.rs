@@ -24,7 +24,7 @@ fn contenders() -> Vec<Contender> {
 /// Events, and boxes that move, at several sizes.
 pub(crate) fn run(lab: &mut Lab) -> Result<Vec<Claim>, Failure> {
     let sizes = lab.pick(vec![4000, 8000], vec![10_000, 40_000, 100_000]);
-    let frames = lab.pick(8, 24);
+    let frames = lab.pick(8, 60);
     let (mut events, mut moving) = (Vec::new(), Vec::new());
     let shares = lab.pick(vec![0.0, 0.02], vec![0.0, 0.005, 0.01, 0.02, 0.03]);
     let moved = lab.pick(vec![0.05, 1.0], vec![0.02, 0.1, 0.3, 0.6, 1.0]);
