@@ -83,18 +83,25 @@ fn level_row(lab: &Lab, scene: &str, decades: f64, spec: &SceneSpec) -> Result<L
     let turned = |[ms, tests]: [f64; 2]| [tests, ms];
     let mut boxes = Boxes::new();
     Feed::unfiltered(spec, 1)?.advance(&mut boxes)?;
+    // The chapter's finest cells are as small as the smallest object; the library's own choice
+    // trades tests for fewer levels.
+    let finest = boxes.aabbs().iter().map(side).fold(f64::INFINITY, f64::min);
     Ok(LevelRow {
         scene: scene.into(),
         decades,
-        hierarchy: turned(drive(lab, spec, options(Cells::Hierarchy))?),
+        hierarchy: turned(drive(lab, spec, options(Cells::From(finest as f32)))?),
         single: turned(drive(lab, spec, options(Cells::Single))?),
         copies: copies(boxes.aabbs()),
     })
 }
 
+/// The longest side of a box.
+fn side(aabb: &Aabb) -> f64 {
+    (0..3).map(|k| f64::from(aabb.extent(k))).fold(0.0, f64::max)
+}
+
 /// Cells of the median box's size that a box covers, on the mean.
 fn copies(aabbs: &[Aabb]) -> f64 {
-    let side = |aabb: &Aabb| (0..3).map(|k| f64::from(aabb.extent(k))).fold(0.0, f64::max);
     let cell = median(aabbs.iter().map(side)).max(f64::MIN_POSITIVE);
     let number = |bound: f32| (f64::from(bound) / cell).floor();
     let covered = |aabb: &Aabb| {

@@ -26,9 +26,9 @@
 //! **Choose it** to study grids, or if boxes come and go all the time. It is not the fastest: `bvh`
 //! and `grid-sweep` beat it wherever it was measured. Half of a step is sorting; in the search,
 //! cells of one or two boxes cost more than their tests. Milliseconds of an update with 100 000
-//! boxes (`jostle bench --algorithm hash-grid,bvh --frames 16`, medians), of `bvh` last: `sizes` 5.8
-//! and 2.0, `uniform` 8.0 and 2.6, `tenth` 11 and 2.2. Lists of boxes in hashed cells, without
-//! vectors, took 13.8, 21.8 and 12.7.
+//! boxes (`jostle bench --algorithm hash-grid,bvh --frames 16`, medians), `bvh` second: `sizes` 5.8
+//! and 2.0, `uniform` 8.0 and 2.6, `tenth` 11 and 2.2. Lists of boxes in hashed cells, tested one
+//! by one, took 13.8, 21.8 and 12.7.
 //!
 //! **Departures from the chapter.**
 //! - Three dimensions. The chapter looks into the four cells that a box touches and one more to the
