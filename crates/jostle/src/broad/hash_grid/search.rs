@@ -386,7 +386,8 @@ const fn rows_reached() -> [u16; 16] {
     while bits < 16 {
         let y = 0b010 | (bits & 1) | (bits & 2) << 1;
         let z = bits >> 2;
-        table[bits as usize] = y << 3 | if z & 1 == 1 { y } else { 0 } | (z >> 1) * (y << 6);
+        let below = if z & 1 == 1 { y } else { 0 };
+        table[bits as usize] = (y << 3) | below | ((z >> 1) * (y << 6));
         bits += 1;
     }
     table
