@@ -340,7 +340,7 @@ impl Grid {
         let cells = (Regions::new(&mut cells[..total], cut), Regions::new(cell_counts, row_cut));
         let sorted = (Regions::new(&mut spots[..total], cut), Regions::new(&mut id[..total], cut));
         let regions = ((bounds, cells), (sorted, Regions::new(parts, |part| part)));
-        let (items, chunks, olds) = (&items[..], &chunks[..], &olds[..]);
+        let (items, chunks) = (&items[..], &chunks[..]);
         for_each_region(workers, 0..tasks, regions, &|number, region| {
             let ((bounds, (cells, counts)), ((sorted, ids), part)) = region;
             let ((low_x, (low_y, low_z)), (high_x, (high_y, high_z))) = bounds;
