@@ -178,8 +178,10 @@ impl Tree {
             filters.fold(NOTHING, |one, other| joined(&one, &other))
         });
         self.filters.resize_with(self.levels.len(), Vec::new);
-        self.filters[0].clear();
-        self.filters[0].extend(blocks);
+        // A tree whose boxes were all left behind has no level.
+        let Some(lowest) = self.filters.first_mut() else { return };
+        lowest.clear();
+        lowest.extend(blocks);
         for level in 1..self.levels.len() {
             let (below, above) = self.filters.split_at_mut(level);
             above[0].clear();
