@@ -39,7 +39,8 @@ fn can_be_wrapped(line: &str) -> bool {
     !text.starts_with('|') && text.contains(' ')
 }
 
-/// The sources and pages of the repository: no build output, no data, no lock files.
+/// The sources and pages of the repository: no build output, no data, no lock files, and no reports
+/// (`record`), which a command wrote.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
@@ -48,7 +49,9 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let kind = path.extension().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
-            if !name.starts_with('.') && !["target", "node_modules"].contains(&name.as_str()) {
+            if !name.starts_with('.')
+                && !["target", "node_modules", "record"].contains(&name.as_str())
+            {
                 collect(&path, files)?;
             }
         } else if ["rs", "md", "wgsl", "sh", "py", "ts"].contains(&kind.as_str()) {
