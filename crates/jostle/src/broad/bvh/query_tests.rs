@@ -253,3 +253,27 @@ fn the_tree_beside_is_given_up_when_nobody_asks() {
         assert_eq!(detector.queries().containing(at, &Filter::ALL), [id]);
     }
 }
+
+/// The tree of movers is left behind as a tree of resting boxes, nothing takes its place, and yet
+/// filters are to be followed.
+#[test]
+fn filtered_boxes_that_all_rest_are_found_while_nothing_changes() {
+    let mut detector = Detector::new(Algorithm::SortSweep);
+    let mut random = Random(11);
+    let around = |k: usize| Aabb::new([k as f32, 0.0, 0.0], [k as f32 + 0.5, 1.0, 1.0]);
+    let mut ask = |detector: &Detector| ask(&mut random, detector.boxes(), &detector.queries());
+    detector.insert(around(0), Filter::STILL).unwrap();
+    ask(&detector);
+    detector.step().unwrap();
+    // The tree is given a thousand boxes at once, and then nothing changes.
+    let filters = [Filter::ALL, Filter::STILL, Filter::groups(1, 2), Filter::groups(2, 3)];
+    for k in 1..1000 {
+        detector.insert(around(k), filters[k % 4]).unwrap();
+    }
+    ask(&detector);
+    detector.step().unwrap();
+    detector.boxes_mut();
+    ask(&detector);
+    detector.boxes_mut();
+    ask(&detector);
+}
