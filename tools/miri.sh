@@ -23,7 +23,8 @@ run() {
   shift
   echo "=== $name"
   SECONDS=0
-  cargo +nightly miri test --locked -p jostle --no-default-features "$@" 2>&1 | tee "$log"
+  cargo +nightly miri test --locked -p jostle "${features:---no-default-features}" "$@" 2>&1 |
+    tee "$log"
   [ "${PIPESTATUS[0]}" = 0 ] || { echo "Miri: $name FAILED"; exit 1; }
   summary+="  $name: $(grep -o '[0-9]* passed' "$log") in $SECONDS s"$'\n'
 }
@@ -31,6 +32,7 @@ run() {
 run "kernels at every level" --lib -- -Zunstable-options --report-time simd::
 run "data structures" --lib -- -Zunstable-options --report-time \
   ds::pair_sort ds::radix_sort ds::regions ds::succ_tree
+features=--all-features run "threads" --lib -- -Zunstable-options --report-time par::team
 run "histories with AVX2" --test small_histories -- --nocapture
 JOSTLE_SIMD=portable run "histories with portable code" --test small_histories -- --nocapture
 echo "Miri found nothing:"

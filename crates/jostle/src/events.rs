@@ -283,8 +283,8 @@ impl PairTracker {
         self.ended.clear();
         found.slices().for_each(|slice| self.began.extend_from_slice(slice));
         self.ended.extend_from_slice(found.ended());
-        self.workers.sort(&mut self.began);
-        self.workers.sort(&mut self.ended);
+        self.began.sort_unstable();
+        self.ended.sort_unstable();
     }
 
     /// What was hidden by an exclusion is not in the set. So of the reported ends only those in

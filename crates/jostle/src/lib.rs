@@ -65,7 +65,7 @@
 //!
 //! | feature | does |
 //! |---|---|
-//! | `parallel` (default) | [`Workers::new`] starts threads, by rayon. Without it there is always one worker, with the same results to the byte |
+//! | `parallel` (default) | [`Workers::new`] starts threads, which work beside the calling one. Without it there is always one worker, with the same results to the byte |
 //! | `serde` | snapshots: [`Boxes`], [`Pair`], ids, filters and shapes can be written and read; what is read is checked. [`Detector::restore`] and [`World::restore`] continue from one |
 
 #![deny(unsafe_code)]

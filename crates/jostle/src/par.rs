@@ -1,19 +1,20 @@
 //! [`Workers`]: how many threads an algorithm may use. Nothing but this and `par/` knows whether
-//! rayon is there; without the `parallel` feature there is always one worker.
+//! there are any; without the `parallel` feature there is always one worker.
 //!
 //! Tasks are numbered and results are stored by number, so they never depend on which thread ran
 //! which task.
 
 use std::cell::Cell;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use crate::clock::{self, Instant};
+use crate::clock;
 use crate::error::Error;
 
+mod schedule;
 #[cfg(feature = "parallel")]
-mod awake;
+mod team;
+
+use schedule::Schedule;
 
 /// A handle to the threads that algorithms run on; clones share them.
 ///
@@ -27,7 +28,7 @@ mod awake;
 #[derive(Clone, Debug, Default)]
 pub struct Workers {
     #[cfg(feature = "parallel")]
-    pool: Option<std::sync::Arc<rayon::ThreadPool>>,
+    team: Option<std::sync::Arc<team::Team>>,
     /// Number of threads that the calling one stands in for; 0 if none are simulated.
     simulated: usize,
 }
@@ -42,8 +43,8 @@ impl Workers {
     /// at once, and starting thousands takes longer than any step.
     pub const MAX: usize = 1024;
 
-    /// Threads of their own, `count` in number; 1 is the calling thread, 0 one for each core, up
-    /// to [`Workers::MAX`]. More than that is an error.
+    /// `count` threads: the calling one, which works too, and others that wait for work beside it.
+    /// 0 is one for each core, up to [`Workers::MAX`]; more than that is an error.
     #[cfg(feature = "parallel")]
     pub fn new(count: usize) -> Result<Workers, Error> {
         let count = if count == 0 { available().min(Workers::MAX) } else { count };
@@ -51,12 +52,8 @@ impl Workers {
         if count == 1 {
             return Ok(Workers::one());
         }
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(count)
-            .thread_name(|index| format!("jostle-{index}"))
-            .build()
-            .map_err(|error| Error::Threads(error.to_string()))?;
-        Ok(Workers { pool: Some(std::sync::Arc::new(pool)), simulated: 0 })
+        let team = team::Team::new(count).map_err(|error| Error::Threads(error.to_string()))?;
+        Ok(Workers { team: Some(std::sync::Arc::new(team)), simulated: 0 })
     }
 
     /// Without the `parallel` feature, always the calling thread; more than [`Workers::MAX`] is
@@ -97,8 +94,8 @@ impl Workers {
     /// Number of threads.
     pub fn count(&self) -> usize {
         #[cfg(feature = "parallel")]
-        if let Some(pool) = &self.pool {
-            return pool.current_num_threads();
+        if let Some(team) = &self.team {
+            return team.count();
         }
         self.simulated.max(1)
     }
@@ -110,8 +107,8 @@ impl Workers {
 
     /// The threads, unless the calling one works [alone](Workers::alone).
     #[cfg(feature = "parallel")]
-    fn pool(&self) -> Option<&rayon::ThreadPool> {
-        if ALONE.get() { None } else { self.pool.as_deref() }
+    fn team(&self) -> Option<&team::Team> {
+        if ALONE.get() { None } else { self.team.as_deref() }
     }
 
     /// Runs `work`, and all tasks in it, on the calling thread: what is soon done is done before
@@ -124,60 +121,53 @@ impl Workers {
         result
     }
 
-    /// Runs `work` on these threads, so that the loops in it need not be handed over one by one.
-    pub fn enter<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    /// Runs `work` on the calling thread. Meant for several loops with a little between them: the
+    /// other threads look for work longer before they sleep.
+    pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
         #[cfg(feature = "parallel")]
-        if let Some(pool) = self.pool() {
-            return pool.install(work);
+        if let Some(team) = self.team() {
+            return team.enter(work);
         }
         work()
     }
 
-    /// As [`Workers::enter`], for work of many short loops with a little between them: no thread
-    /// goes to sleep before all of it is done.
-    pub(crate) fn enter_awake<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        #[cfg(feature = "parallel")]
-        if let Some(pool) = self.pool() {
-            return pool.install(|| awake::run(pool.current_num_threads() - 1, work));
-        }
-        work()
-    }
-
-    /// The number of the calling thread among these, if it is one of them: not the same from run
-    /// to run, so that nothing but speed may depend on it.
+    /// The number of the calling thread among these, if there are several: not the same from run to
+    /// run, so that nothing but speed may depend on it.
     pub(crate) fn current(&self) -> Option<usize> {
         #[cfg(feature = "parallel")]
-        if let Some(pool) = self.pool() {
-            return pool.current_thread_index();
+        if let Some(team) = self.team() {
+            return Some(team.current());
         }
         None
     }
 
-    /// Calls `task` for each number below `tasks`; idle threads take what is left.
-    pub fn run(&self, tasks: usize, task: impl Fn(usize) + Sync) {
+    /// Calls `task` with each of `count` items; idle threads take the next one.
+    fn share<I: Iterator + Send>(&self, count: usize, items: I, task: impl Fn(I::Item) + Sync) {
         #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (self.pool(), tasks > 1) {
-            use rayon::prelude::*;
-            return pool.install(|| (0..tasks).into_par_iter().with_max_len(1).for_each(&task));
+        if let (Some(team), true) = (self.team(), count > 1) {
+            let items = std::sync::Mutex::new(items.fuse());
+            // A function of its own, so that the lock is not held while the task runs.
+            let next = || team::lock(&items).next();
+            return team.together(count - 1, &|| {
+                while let Some(item) = next() {
+                    task(item);
+                }
+            });
         }
+        debug_assert!(items.size_hint().0 <= count);
         let mut schedule = self.schedule();
-        (0..tasks).for_each(|number| schedule.run(|| task(number)));
+        items.for_each(|item| schedule.run(|| task(item)));
+    }
+
+    /// Calls `task` for each number below `tasks`.
+    pub fn run(&self, tasks: usize, task: impl Fn(usize) + Sync) {
+        self.share(tasks, 0..tasks, task);
     }
 
     /// Calls `task` with each item and its place.
     pub fn for_each<T: Send>(&self, items: &mut [T], task: impl Fn(usize, &mut T) + Sync) {
-        #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (self.pool(), items.len() > 1) {
-            use rayon::prelude::*;
-            let each = || {
-                let items = items.par_iter_mut().enumerate().with_max_len(1);
-                items.for_each(|(index, item)| task(index, item));
-            };
-            return pool.install(each);
-        }
-        let mut schedule = self.schedule();
         let numbered = items.iter_mut().enumerate();
-        numbered.for_each(|(index, item)| schedule.run(|| task(index, item)));
+        self.share(numbered.len(), numbered, |(index, item)| task(index, item));
     }
 
     /// Calls `task` with each run of `length` items and the place of the run.
@@ -187,18 +177,8 @@ impl Workers {
         length: usize,
         task: impl Fn(usize, &mut [T]) + Sync,
     ) {
-        #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (self.pool(), items.len() > length) {
-            use rayon::prelude::*;
-            let each = || {
-                let chunks = items.par_chunks_mut(length).enumerate().with_max_len(1);
-                chunks.for_each(|(index, chunk)| task(index, chunk));
-            };
-            return pool.install(each);
-        }
-        let mut schedule = self.schedule();
-        let chunks = items.chunks_mut(length).enumerate();
-        chunks.for_each(|(index, chunk)| schedule.run(|| task(index, chunk)));
+        let runs = items.chunks_mut(length).enumerate();
+        self.share(runs.len(), runs, |(index, run)| task(index, run));
     }
 
     /// Calls `task` with each run of `length` items, the place of the run, and its scratch.
@@ -210,19 +190,8 @@ impl Workers {
         task: impl Fn(usize, &mut [T], &mut S) + Sync,
     ) {
         assert_eq!(items.len().div_ceil(length), scratch.len(), "every run has its scratch");
-        #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (self.pool(), scratch.len() > 1) {
-            use rayon::prelude::*;
-            let each = || {
-                let runs = items.par_chunks_mut(length).zip(scratch.par_iter_mut());
-                let runs = runs.enumerate().with_max_len(1);
-                runs.for_each(|(index, (items, scratch))| task(index, items, scratch));
-            };
-            return pool.install(each);
-        }
-        let mut schedule = self.schedule();
         let runs = items.chunks_mut(length).zip(scratch).enumerate();
-        runs.for_each(|(index, (items, scratch))| schedule.run(|| task(index, items, scratch)));
+        self.share(runs.len(), runs, |(index, (items, scratch))| task(index, items, scratch));
     }
 
     /// Calls `task` with each of `parts` stretches of the items, one after the other, and the
@@ -235,16 +204,8 @@ impl Workers {
         begin: impl Fn(usize) -> usize + Sync,
         task: impl Fn(usize, &mut [T]) + Sync,
     ) {
-        #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (self.pool(), parts > 1) {
-            return pool.install(|| halve(items, 0..parts, &begin, &task));
-        }
-        let (mut schedule, mut rest) = (self.schedule(), items);
-        for part in 0..parts {
-            let (own, later) = rest.split_at_mut(begin(part + 1) - begin(part));
-            schedule.run(|| task(part, own));
-            rest = later;
-        }
+        let numbered = cut(items, parts, &begin).enumerate();
+        self.share(parts, numbered, |(part, own)| task(part, own));
     }
 
     /// As [`Workers::for_each_part`], with a scratch for each part.
@@ -255,32 +216,9 @@ impl Workers {
         begin: impl Fn(usize) -> usize + Sync,
         task: impl Fn(usize, &mut [T], &mut S) + Sync,
     ) {
-        #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (self.pool(), scratch.len() > 1) {
-            return pool.install(|| halve_with(items, scratch, 0, &begin, &task));
-        }
-        let (mut schedule, mut rest) = (self.schedule(), items);
-        for (part, scratch) in scratch.iter_mut().enumerate() {
-            let (own, later) = rest.split_at_mut(begin(part + 1) - begin(part));
-            schedule.run(|| task(part, own, scratch));
-            rest = later;
-        }
-    }
-
-    /// Sorts items that are all different, or alike in every respect if they are equal.
-    pub(crate) fn sort<T: Ord + Send>(&self, items: &mut [T]) {
-        #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (self.pool(), items.len() >= WORTH_SORTING_TOGETHER) {
-            use rayon::prelude::*;
-            return pool.install(|| items.par_sort_unstable());
-        }
-        let start = Instant::now();
-        items.sort_unstable();
-        if self.simulated > 1 && items.len() >= WORTH_SORTING_TOGETHER {
-            clock::save(
-                start.elapsed().mul_f64(1.0 - quicksort_share(items.len(), self.simulated)),
-            );
-        }
+        let parts = scratch.len();
+        let both = cut(items, parts, &begin).zip(scratch).enumerate();
+        self.share(parts, both, |(part, (own, scratch))| task(part, own, scratch));
     }
 
     /// Calls `task` with each two items of the same place, and the place. The slices are of the
@@ -292,19 +230,8 @@ impl Workers {
         task: impl Fn(usize, &mut A, &mut B) + Sync,
     ) {
         assert_eq!(ones.len(), others.len(), "every item has its partner");
-        #[cfg(feature = "parallel")]
-        if let (Some(pool), true) = (self.pool(), ones.len() > 1) {
-            use rayon::prelude::*;
-            let each = || {
-                let both = ones.par_iter_mut().zip(others.par_iter_mut());
-                let both = both.enumerate().with_max_len(1);
-                both.for_each(|(index, (one, other))| task(index, one, other));
-            };
-            return pool.install(each);
-        }
-        let mut schedule = self.schedule();
         let both = ones.iter_mut().zip(others).enumerate();
-        both.for_each(|(index, (one, other))| schedule.run(|| task(index, one, other)));
+        self.share(both.len(), both, |(index, (one, other))| task(index, one, other));
     }
 
     /// Calls `task` with each item, its place, and the scratch of its run: `length` items after
@@ -329,11 +256,53 @@ impl Workers {
         other: impl FnOnce() -> B + Send,
     ) -> (A, B) {
         #[cfg(feature = "parallel")]
-        if let Some(pool) = self.pool() {
-            return pool.install(|| rayon::join(one, other));
+        if let Some(team) = self.team() {
+            let (one, other) = (Once::new(one), Once::new(other));
+            team.together(1, &|| {
+                one.run();
+                other.run();
+            });
+            return (one.result(), other.result());
         }
         let mut schedule = self.schedule();
         (schedule.run(one), schedule.run(other))
+    }
+}
+
+/// Stretches of the items: `parts` in number, the one of number `p` beginning at `begin(p)`.
+fn cut<'a, T>(
+    items: &'a mut [T],
+    parts: usize,
+    begin: &impl Fn(usize) -> usize,
+) -> impl Iterator<Item = &'a mut [T]> {
+    let mut rest = items;
+    (0..parts).map(move |part| {
+        let length = begin(part + 1) - begin(part);
+        rest.split_off_mut(..length).expect("parts end with the items")
+    })
+}
+
+/// Something that whoever comes first does, and what came of it.
+#[cfg(feature = "parallel")]
+struct Once<F, R>(std::sync::Mutex<(Option<F>, Option<R>)>);
+
+#[cfg(feature = "parallel")]
+impl<R, F: FnOnce() -> R> Once<F, R> {
+    fn new(work: F) -> Once<F, R> {
+        Once(std::sync::Mutex::new((Some(work), None)))
+    }
+
+    fn run(&self) {
+        let work = team::lock(&self.0).0.take();
+        if let Some(work) = work {
+            let result = work();
+            team::lock(&self.0).1 = Some(result);
+        }
+    }
+
+    fn result(self) -> R {
+        let (_, result) = self.0.into_inner().unwrap_or_else(|poison| poison.into_inner());
+        result.expect("it was run by the time that all threads were done")
     }
 }
 
@@ -349,112 +318,6 @@ impl Drop for Restore {
     fn drop(&mut self) {
         ALONE.set(self.0);
     }
-}
-
-/// Tasks that simulated threads run at once. When it ends, the clock is turned back by what they
-/// would have saved.
-struct Schedule {
-    /// When each thread is idle again; empty if no threads are simulated.
-    idle: BinaryHeap<Reverse<Duration>>,
-    start: Option<Instant>,
-    /// The time of all tasks, tasks within them one after the other.
-    work: Duration,
-    longest: Duration,
-}
-
-impl Schedule {
-    #[inline]
-    fn new(threads: usize) -> Schedule {
-        // Without simulated threads nothing is allocated and no clock read.
-        let idle = if threads > 1 { vec![Reverse(Duration::ZERO); threads] } else { Vec::new() };
-        let start = (threads > 1).then(Instant::now);
-        Schedule { idle: idle.into(), start, work: Duration::ZERO, longest: Duration::ZERO }
-    }
-
-    #[inline]
-    fn run<R>(&mut self, task: impl FnOnce() -> R) -> R {
-        if self.start.is_none() {
-            return task();
-        }
-        let (start, saved) = (Instant::now(), clock::saved());
-        let result = task();
-        let took = start.elapsed();
-        self.work += took + (clock::saved() - saved);
-        self.assign(took);
-        result
-    }
-
-    /// The thread that is idle first takes the task.
-    #[cold]
-    fn assign(&mut self, took: Duration) {
-        let Reverse(idle) = self.idle.pop().unwrap_or_default();
-        self.longest = self.longest.max(idle + took);
-        self.idle.push(Reverse(idle + took));
-    }
-
-    /// What the threads take: no less than their share of the work, which counts if tasks have
-    /// tasks within them.
-    fn length(&self) -> Duration {
-        self.longest.max(self.work / self.idle.len().max(1) as u32)
-    }
-}
-
-impl Drop for Schedule {
-    fn drop(&mut self) {
-        if let Some(start) = self.start {
-            clock::save(start.elapsed().saturating_sub(self.length()));
-        }
-    }
-}
-
-/// The share of its time that a quicksort takes on several threads: the cuts of the first levels
-/// are made by one, by two, by four, which adds up to two passes over all items.
-fn quicksort_share(items: usize, threads: usize) -> f64 {
-    let (threads, levels) = (threads as f64, (items.max(2) as f64).log2());
-    (1.0 / threads + (1.0 - 1.0 / threads) * 2.0 / levels).min(1.0)
-}
-
-/// Fewer items are sorted sooner by one thread than others wake up.
-const WORTH_SORTING_TOGETHER: usize = 1 << 14;
-
-/// Halves the parts until one is left, without memory for a list of them.
-#[cfg(feature = "parallel")]
-fn halve<T: Send>(
-    items: &mut [T],
-    parts: std::ops::Range<usize>,
-    begin: &(impl Fn(usize) -> usize + Sync),
-    task: &(impl Fn(usize, &mut [T]) + Sync),
-) {
-    if parts.len() == 1 {
-        return task(parts.start, items);
-    }
-    let middle = parts.start.midpoint(parts.end);
-    let (low, high) = items.split_at_mut(begin(middle) - begin(parts.start));
-    rayon::join(
-        || halve(low, parts.start..middle, begin, task),
-        || halve(high, middle..parts.end, begin, task),
-    );
-}
-
-/// As [`halve`], with a scratch for each part, of which `first` is the first.
-#[cfg(feature = "parallel")]
-fn halve_with<T: Send, S: Send>(
-    items: &mut [T],
-    scratch: &mut [S],
-    first: usize,
-    begin: &(impl Fn(usize) -> usize + Sync),
-    task: &(impl Fn(usize, &mut [T], &mut S) + Sync),
-) {
-    if let [scratch] = scratch {
-        return task(first, items, scratch);
-    }
-    let middle = scratch.len() / 2;
-    let (low, high) = items.split_at_mut(begin(first + middle) - begin(first));
-    let (scratch_low, scratch_high) = scratch.split_at_mut(middle);
-    rayon::join(
-        || halve_with(low, scratch_low, first, begin, task),
-        || halve_with(high, scratch_high, first + middle, begin, task),
-    );
 }
 
 fn check_count(count: usize) -> Result<(), Error> {
@@ -473,6 +336,7 @@ pub fn available() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Instant;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
@@ -499,7 +363,6 @@ mod tests {
         let (took, real) = (start.elapsed(), real.elapsed());
         assert!(took >= 10 * millisecond && took < real);
         assert!(Workers::saved_time() - before <= real);
-        assert!(quicksort_share(1 << 20, 1) == 1.0 && quicksort_share(1 << 20, 64) < 0.12);
         assert!(Workers::simulated(5000).is_err());
     }
 
@@ -563,9 +426,6 @@ mod tests {
             );
             assert!(items.iter().enumerate().all(|(k, item)| *item == 11 * part(k)));
             assert_eq!(lengths, [0, 3, 897, 0, 100]);
-            let mut mixed: Vec<u64> = (0..50_000).map(|k| k * 7919 % 50_000).collect();
-            workers.sort(&mut mixed);
-            assert!(mixed.iter().copied().eq(0..50_000));
             assert_eq!(workers.join(|| 1, || 2), (1, 2));
             let caller = std::thread::current().id();
             let here = || std::thread::current().id() == caller;
@@ -573,7 +433,7 @@ mod tests {
                 workers.run(9, |_| assert!(here()));
                 assert!(workers.enter(here) && workers.join(here, here) == (true, true));
             });
-            assert_eq!(workers.enter(here), workers.count() == 1 || workers.simulated > 0);
+            assert!(workers.enter(here));
         }
     }
 }

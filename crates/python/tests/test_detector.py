@@ -1,7 +1,9 @@
 """Detectors: histories against a model, ids, queries, threads, pickle, refusals."""
 
 import copy
+import os
 import pickle
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -393,3 +395,37 @@ def test_threads_may_mix_steps_and_queries() -> None:
     detector.set_all(boxes)
     detector.step()
     assert np.array_equal(detector.pairs, jostle.overlaps(boxes))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_works_alone() -> None:
+    """The child has the detector but none of its threads: it steps and ends all the same."""
+    boxes = random_boxes(20_000, 8, size=0.1)
+    moved = boxes + np.float32(0.01)
+    with jostle.Detector(threads=1) as alone:
+        ids = alone.insert(boxes)
+        alone.step()
+        alone.set(ids, moved)
+        expected = alone.step().began
+    with jostle.Detector(threads=3) as detector:
+        ids = detector.insert(boxes)
+        detector.step()
+        # Threads without work fall asleep soon; one that sleeps holds nothing that the child needs.
+        time.sleep(0.1)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                detector.set(ids, moved)
+                code = 0 if np.array_equal(detector.step().began, expected) else 2
+                detector.close()
+            finally:
+                os._exit(code)
+        deadline = time.monotonic() + 60
+        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                pytest.fail("the child hangs")
+            time.sleep(0.01)
+        assert os.waitstatus_to_exitcode(ended[1]) == 0

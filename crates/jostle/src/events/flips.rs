@@ -65,13 +65,16 @@ impl Flips {
             let all = lists.chain(ended.iter().map(|&pair| gone(pair)));
             return self.words.iter_mut().zip(all).for_each(|(word, flip)| *word = flip);
         }
-        // A part for each lane, and as many for the ended pairs.
+        // A part for each lane, and as many, but one at least, for the ended pairs.
         let begin = |part: usize| match part.checked_sub(lanes) {
             None => (0..part).map(|lane| found.slice(lane).len()).sum(),
             Some(part) => began + ended.len() * part / lanes.max(1),
         };
-        workers.for_each_part(&mut self.words, 2 * lanes.max(1), begin, |part, words| {
-            match part.checked_sub(lanes) {
+        workers.for_each_part(
+            &mut self.words,
+            lanes + lanes.max(1),
+            begin,
+            |part, words| match part.checked_sub(lanes) {
                 None => {
                     let pairs = found.slice(part).iter();
                     words.iter_mut().zip(pairs).for_each(|(word, &pair)| *word = fresh(pair));
@@ -80,8 +83,8 @@ impl Flips {
                     let pairs = ended[begin(part) - began..].iter();
                     words.iter_mut().zip(pairs).for_each(|(word, &pair)| *word = gone(pair));
                 }
-            }
-        });
+            },
+        );
     }
 
     /// Leaves the flips of pairs that flipped in one way only, ascending, and these pairs in

@@ -10,19 +10,14 @@ use crate::error::Error;
 use crate::narrow::{ManifoldPoint, Options};
 use crate::queries::Queries;
 
-/// Pairs of boxes from which workers stay awake throughout a step: it takes long enough to pay for
-/// them, and a pause would take longer than what it is a pause from.
-const LARGE: usize = 4096;
-
 /// Steps.
 impl World {
     /// Finds what touches now, what began and what ended since the last step, all sorted by pair.
     /// On an error touches and events are as before: fix the cause and step again.
     pub fn step(&mut self) -> Result<Step<'_>, Error> {
         // Once for all stages: waking the workers for each costs more than some stages take.
-        let (workers, large) = (self.workers.clone(), self.pairs.states.len() >= LARGE);
-        let stages = || self.run_stages();
-        if large { workers.enter_awake(stages) } else { workers.enter(stages) }?;
+        let workers = self.workers.clone();
+        workers.enter(|| self.run_stages())?;
         Ok(self.last_step())
     }
 
