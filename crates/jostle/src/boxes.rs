@@ -577,7 +577,7 @@ impl Boxes {
             let settle = |state: u8| if state == INSERTED || state == MOVED { KEPT } else { state };
             self.state.iter_mut().for_each(|state| *state = settle(*state));
             self.changes.inserted.clear();
-            self.changes.moved.clear();
+            self.runs.end(&mut self.changes.moved);
         }
         for slot in self.changes.inserted.drain(..).chain(self.changes.moved.drain(..)) {
             self.state[slot.index()] = KEPT;

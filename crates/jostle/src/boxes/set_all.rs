@@ -34,9 +34,16 @@ impl Default for Run {
     }
 }
 
-/// The runs of the last batch: memory for the next one, and no part of the set.
+/// Memory of the last batch for the next one, and no part of the set.
 #[derive(Clone, Default)]
-pub(super) struct Runs(Vec<Run>);
+pub(super) struct Runs {
+    runs: Vec<Run>,
+    /// The list of moved boxes of the last step, if it was a batch. The next one is written over
+    /// it: a list that grows from nothing is written twice, the first time by one worker.
+    moved: Vec<Slot>,
+    /// True if all boxes in the present list of moved ones came in a batch.
+    listed: bool,
+}
 
 impl std::fmt::Debug for Runs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -46,7 +53,25 @@ impl std::fmt::Debug for Runs {
 
 impl Runs {
     pub(super) fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Run>()
+        self.runs.capacity() * size_of::<Run>() + self.moved.capacity() * size_of::<Slot>()
+    }
+
+    /// Empties a list of moved boxes, at the end of a step in which there were many.
+    pub(super) fn end(&mut self, moved: &mut Vec<Slot>) {
+        match std::mem::take(&mut self.listed) {
+            true => std::mem::swap(&mut self.moved, moved),
+            false => self.moved = Vec::new(),
+        }
+        moved.clear();
+    }
+
+    /// Makes the list of moved boxes as long as it will be.
+    fn extend(&mut self, moved: &mut Vec<Slot>, end: usize) {
+        if moved.is_empty() {
+            std::mem::swap(&mut self.moved, moved);
+            self.listed = true;
+        }
+        moved.resize(end, Slot::new(0));
     }
 }
 
@@ -56,8 +81,8 @@ impl Boxes {
         let workers = self.workers.clone();
         let set = || {
             let count = aabbs.len().div_ceil(RUN);
-            if self.runs.0.len() < count {
-                self.runs.0.resize_with(count, Run::default);
+            if self.runs.runs.len() < count {
+                self.runs.runs.resize_with(count, Run::default);
             }
             self.find_differing(aabbs, count)?;
             self.record_differing(aabbs, count);
@@ -69,14 +94,14 @@ impl Boxes {
     }
 
     fn find_differing(&mut self, aabbs: &[Aabb], count: usize) -> Result<(), InvalidBox> {
-        let (old, runs) = (&self.aabbs, &mut self.runs.0[..count]);
+        let (old, runs) = (&self.aabbs, &mut self.runs.runs[..count]);
         self.workers.for_each(runs, |number, run| {
             let first = number * RUN;
             let last = (first + RUN).min(aabbs.len());
             let words = &mut run.differing[..(last - first).div_ceil(BLOCK)];
             run.valid = find_differing(&old[first..last], &aabbs[first..last], words);
         });
-        match self.runs.0[..count].iter().position(|run| !run.valid) {
+        match self.runs.runs[..count].iter().position(|run| !run.valid) {
             None => Ok(()),
             // Found again from the beginning of its run, for the message.
             Some(number) => super::batch::check_from(aabbs, number * RUN),
@@ -86,7 +111,7 @@ impl Boxes {
     fn record_differing(&mut self, aabbs: &[Aabb], count: usize) {
         if let Some(recorder) = &mut self.recorder {
             let mut differing = Vec::new();
-            let words = self.runs.0[..count].iter().flat_map(|run| &run.differing);
+            let words = self.runs.runs[..count].iter().flat_map(|run| &run.differing);
             for (block, &word) in words.enumerate().take(aabbs.len().div_ceil(BLOCK)) {
                 each_bit(word, |bit| differing.push(Slot::new((block * BLOCK + bit) as u32)));
             }
@@ -96,7 +121,7 @@ impl Boxes {
 
     fn write_differing(&mut self, aabbs: &[Aabb], count: usize) {
         let Boxes { workers, runs, aabbs: old, state, .. } = self;
-        let runs = &mut runs.0[..count];
+        let runs = &mut runs.runs[..count];
         workers.for_each_chunk(old, RUN, |number, old| {
             let new = &aabbs[number * RUN..];
             let blocks = old.chunks_mut(BLOCK).zip(new.chunks(BLOCK));
@@ -127,15 +152,15 @@ impl Boxes {
 
     fn list_differing(&mut self, count: usize) {
         let Boxes { workers, runs, changes, state, place, .. } = self;
-        let runs = &mut runs.0[..count];
         let before = changes.moved.len();
         let mut end = before;
-        for run in runs.iter_mut() {
+        for run in &mut runs.runs[..count] {
             run.begin = end;
             end += run.count;
         }
         let blocks = state.len().div_ceil(BLOCK);
-        changes.moved.resize(end, Slot::new(0));
+        runs.extend(&mut changes.moved, end);
+        let runs = &runs.runs[..count];
         let begin = |number: usize| runs.get(number).map_or(end, |run| run.begin) - before;
         workers.for_each_part(&mut changes.moved[before..], count, begin, |number, mut moved| {
             let first = number * RUN;

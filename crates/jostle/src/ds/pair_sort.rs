@@ -138,12 +138,12 @@ impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
             let (from, to) = (total * task / tasks, total * (task + 1) / tasks);
             source.fill(&part(slices.clone(), from, to), to - from, ranges, rows);
         });
+        // The sum of the ends of a range in all sources is its end among all pairs.
         self.begins.clear();
-        let mut sum = 0;
-        self.begins.push(0);
-        for range in 0..ranges {
-            sum += self.sources[..tasks].iter().map(|source| source.len(range)).sum::<usize>();
-            self.begins.push(sum);
+        self.begins.resize(ranges + 1, 0);
+        for source in &self.sources[..tasks] {
+            let sums = self.begins[1..].iter_mut().zip(&source.ends);
+            sums.for_each(|(sum, &end)| *sum += end as usize);
         }
     }
 }
@@ -212,10 +212,6 @@ impl<K: Copy + Into<u64>> Source<K> {
 
     fn begin(&self, range: usize) -> usize {
         if range == 0 { 0 } else { self.ends[range - 1] as usize }
-    }
-
-    fn len(&self, range: usize) -> usize {
-        self.ends[range] as usize - self.begin(range)
     }
 
     fn of(&self, range: usize) -> &[K] {
