@@ -64,17 +64,25 @@ fn alone(mesh: &Mesh) -> impl Iterator<Item = Mesh> + '_ {
     mesh.triangles().iter().filter_map(move |corners| one(corners).ok())
 }
 
-/// Convex pieces hold every corner of the mesh.
+/// Convex pieces hold every corner of the mesh, however few vertices they may have.
 fn check_pieces(mesh: &Mesh) -> Result<(), String> {
     let options = DecomposeOptions::default().with_max_pieces(4).with_planes(3);
-    let found = decompose(mesh, &options).map_err(|error| error.to_string())?;
-    let (shape, used) = (found.to_shape(), mesh.triangles().iter().flatten());
-    for &vertex in used {
-        let at = mesh.vertices()[vertex as usize];
-        let far = project_point(&Placed::new(&shape, Pose::IDENTITY), at);
-        let far = far.map_err(|error| error.to_string())?.distance;
-        if far > 1e-9 || found.pieces.len() > 4 {
-            return Err(format!("vertex {vertex} is {far} outside {} pieces", found.pieces.len()));
+    for most in [usize::MAX, 10, 8] {
+        let found = decompose(mesh, &options.with_max_vertices(most));
+        let found = found.map_err(|error| error.to_string())?;
+        let vertices = found.pieces.iter().map(|piece| piece.hull.vertices().len());
+        let (count, vertices) = (found.pieces.len(), vertices.max());
+        if count > 4 || vertices > Some(most) {
+            return Err(format!("{count} pieces of up to {vertices:?} vertices, not {most}"));
+        }
+        let (shape, used) = (found.to_shape(), mesh.triangles().iter().flatten());
+        for &vertex in used {
+            let at = mesh.vertices()[vertex as usize];
+            let far = project_point(&Placed::new(&shape, Pose::IDENTITY), at);
+            let far = far.map_err(|error| error.to_string())?.distance;
+            if far > 1e-9 {
+                return Err(format!("vertex {vertex} is {far} outside {count} pieces"));
+            }
         }
     }
     Ok(())
