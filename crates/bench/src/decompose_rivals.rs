@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use glam::DVec3;
-use jostle::decompose::{DecomposeOptions, decompose};
+use jostle::decompose::{DecomposeOptions, decompose_with};
 use jostle::mesh::{Fill, Mesh};
 use jostle::shape::Hull;
 use jostle_cli::Failure;
@@ -41,6 +41,12 @@ pub struct DecomposeRivalsArgs {
     /// Points of the grid along the longest side
     #[arg(long, value_parser = names::positive, default_value = "48")]
     grid: usize,
+    /// Most vertices of a piece of ours; any number if not given
+    #[arg(long, value_parser = names::positive)]
+    max_vertices: Option<usize>,
+    /// Threads of ours; the rival has one
+    #[arg(long, value_parser = names::threads, default_value = "1")]
+    threads: usize,
     /// Without the rival
     #[arg(long)]
     alone: bool,
@@ -68,10 +74,12 @@ pub fn run(args: &DecomposeRivalsArgs, out: &mut dyn Write) -> Result<(), Failur
 }
 
 fn ours(args: &DecomposeRivalsArgs, mesh: &Mesh) -> Result<Vec<String>, Failure> {
-    let options =
-        DecomposeOptions::default().with_max_pieces(args.max_pieces).with_concavity(args.concavity);
-    let mut found = None;
-    let time = milliseconds(|| found = Some(decompose(mesh, &options)));
+    let options = DecomposeOptions::default()
+        .with_max_pieces(args.max_pieces)
+        .with_concavity(args.concavity)
+        .with_max_vertices(args.max_vertices.unwrap_or(usize::MAX));
+    let (workers, mut found) = (names::workers(args.threads)?, None);
+    let time = milliseconds(|| found = Some(decompose_with(mesh, &options, &workers, |_| true)));
     let found = found.expect("it ran").map_err(Failure::input)?;
     let hulls: Vec<&Hull> = found.pieces.iter().map(|piece| &*piece.hull).collect();
     Ok(row("jostle", time, mesh, &hulls, args.grid))

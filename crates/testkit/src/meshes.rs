@@ -55,7 +55,11 @@ pub fn check_meshes(bytes: &[u8]) -> Result<(), String> {
     check_point(&a, point)?;
     check_ray(&a, point, way)?;
     // One in eight: a decomposition takes longer than all the rest.
-    if bytes.below(8) == 0 { check_pieces(&a) } else { Ok(()) }
+    match bytes.below(16) {
+        0 => check_pieces(&a, usize::MAX),
+        1 => check_pieces(&a, 8),
+        _ => Ok(()),
+    }
 }
 
 /// Each triangle as a mesh of its own.
@@ -64,17 +68,23 @@ fn alone(mesh: &Mesh) -> impl Iterator<Item = Mesh> + '_ {
     mesh.triangles().iter().filter_map(move |corners| one(corners).ok())
 }
 
-/// Convex pieces hold every corner of the mesh.
-fn check_pieces(mesh: &Mesh) -> Result<(), String> {
+/// Convex pieces hold every corner of the mesh, however few vertices they may have.
+fn check_pieces(mesh: &Mesh, most: usize) -> Result<(), String> {
     let options = DecomposeOptions::default().with_max_pieces(4).with_planes(3);
-    let found = decompose(mesh, &options).map_err(|error| error.to_string())?;
+    let found = decompose(mesh, &options.with_max_vertices(most));
+    let found = found.map_err(|error| error.to_string())?;
+    let vertices = found.pieces.iter().map(|piece| piece.hull.vertices().len()).max();
+    let count = found.pieces.len();
+    if count > 4 || vertices > Some(most) {
+        return Err(format!("{count} pieces of up to {vertices:?} vertices, not {most}"));
+    }
     let (shape, used) = (found.to_shape(), mesh.triangles().iter().flatten());
     for &vertex in used {
         let at = mesh.vertices()[vertex as usize];
         let far = project_point(&Placed::new(&shape, Pose::IDENTITY), at);
         let far = far.map_err(|error| error.to_string())?.distance;
-        if far > 1e-9 || found.pieces.len() > 4 {
-            return Err(format!("vertex {vertex} is {far} outside {} pieces", found.pieces.len()));
+        if far > 1e-9 {
+            return Err(format!("vertex {vertex} is {far} outside {count} pieces"));
         }
     }
     Ok(())

@@ -256,8 +256,16 @@ fn a_mesh_is_decomposed() {
     assert_eq!((&row["pieces"], &row["solid_volume"]), (&json!(1), &json!(3.0)));
     assert!((row["volume"].as_f64().unwrap() - 3.5).abs() < 1e-9, "{row}");
     assert!(row["concavity"].as_f64() > Some(0.1) && row["convex"][0]["vertices"] == 10);
-    let printed = bench.ok(&["decompose", "bracket.obj", "-o", "-"]);
-    assert_eq!(printed, written, "standard output and file differ");
+    for threads in ["1", "2", "3", "8"] {
+        let printed = bench.ok(&["decompose", "bracket.obj", "-o", "-", "--threads", threads]);
+        assert_eq!(printed, written, "standard output and file differ");
+    }
+    let row = &bench.json(&[&again[..], &["--max-vertices", "8", "--threads", "2"]].concat())[0];
+    assert_eq!((&row["convex"][0]["vertices"], &row["threads"]), (&json!(8), &json!(2)));
+    assert!(row["volume"].as_f64() > Some(3.6), "{row}");
+    let few = ["decompose", "bracket.obj", "-o", "few.obj", "--max-pieces", "1"];
+    let text = bench.ok(&[&few[..], &["--max-vertices", "8"]].concat());
+    assert!(text.contains("of 8 vertices") && text.contains("allow more pieces or vertices"));
 }
 
 #[test]
@@ -272,6 +280,7 @@ fn a_decomposition_begins_with_checks() {
         (&["bracket.obj", "-o", "out.obj", "--concavity", "0"], "concavity = 0"),
         (&["bracket.obj", "-o", "out.obj", "--concavity", "NaN"], "concavity = NaN"),
         (&["bracket.obj", "-o", "out.obj", "--planes", "9999"], "planes = 9999"),
+        (&["bracket.obj", "-o", "out.obj", "--max-vertices", "7"], "max_vertices = 7"),
         (&["nothing.obj", "-o", "out.obj"], "nothing.obj: there is no such"),
     ] {
         let stderr = bench.fails(2, &[&["decompose"], options].concat());

@@ -8,6 +8,7 @@
 //! are joined whatever the distance.
 
 use super::Progress;
+use crate::par::Workers;
 use crate::shape::Outline;
 use glam::DVec3;
 use std::cmp::Reverse;
@@ -31,17 +32,21 @@ pub(super) struct Merger<'a> {
     left: usize,
     offers: BinaryHeap<Offer>,
     /// The concavity of a hull over some solids, measured until it is more than the second number.
-    measure: &'a dyn Fn(&Outline, &[u32], f64) -> f64,
+    measure: &'a Measure<'a>,
+    workers: &'a Workers,
 }
+
+pub(super) type Measure<'a> = dyn Fn(&Outline, &[u32], f64) -> f64 + Sync + 'a;
 
 impl<'a> Merger<'a> {
     pub(super) fn new(
         drafts: Vec<Draft>,
-        measure: &'a dyn Fn(&Outline, &[u32], f64) -> f64,
+        measure: &'a Measure<'a>,
+        workers: &'a Workers,
     ) -> Merger<'a> {
         let left = drafts.len();
         let drafts = drafts.into_iter().map(Some).collect();
-        Merger { drafts, left, offers: BinaryHeap::new(), measure }
+        Merger { drafts, left, offers: BinaryHeap::new(), measure, workers }
     }
 
     /// Joins drafts as long as the common hull is no further than `limit` from the solid. Returns
@@ -51,12 +56,9 @@ impl<'a> Merger<'a> {
         limit: f64,
         go_on: &mut dyn FnMut(&Progress) -> bool,
     ) -> bool {
-        for slot in 0..self.drafts.len() {
-            self.offer(slot, limit);
-        }
-        while let Some((_, Reverse([one, other]))) = self.offers.pop() {
-            let Some(joined) = self.joined(one, other, Some(limit)) else { continue };
-            self.put(one, other, joined);
+        self.offer(0, limit);
+        while let Some((pair, joined)) = self.next(Some(limit)) {
+            self.put(pair, joined);
             self.offer(self.drafts.len() - 1, limit);
             let progress = Progress { share: 0.9, pieces: self.left, concavity: self.worst() };
             if !go_on(&progress) {
@@ -75,13 +77,10 @@ impl<'a> Merger<'a> {
         if self.left <= most {
             return true;
         }
-        for slot in 0..self.drafts.len() {
-            self.offer(slot, f64::INFINITY);
-        }
+        self.offer(0, f64::INFINITY);
         while self.left > most {
-            let Some((_, Reverse([one, other]))) = self.offers.pop() else { break };
-            let Some(joined) = self.joined(one, other, None) else { continue };
-            self.put(one, other, joined);
+            let Some((pair, joined)) = self.next(None) else { break };
+            self.put(pair, joined);
             self.offer(self.drafts.len() - 1, f64::INFINITY);
             let progress = Progress { share: 0.95, pieces: self.left, concavity: self.worst() };
             if !go_on(&progress) {
@@ -114,27 +113,70 @@ impl<'a> Merger<'a> {
         self.drafts.iter().flatten().map(|draft| draft.concavity).fold(0.0, f64::max)
     }
 
-    /// Offers to join a draft with those before it that are near.
-    fn offer(&mut self, slot: usize, reach: f64) {
-        let Some(own) = &self.drafts[slot] else { return };
-        let bounds = own.hull.bounds();
-        for (before, other) in self.drafts[..slot].iter().enumerate() {
-            let Some(other) = other else { continue };
-            if apart(bounds, other.hull.bounds()) > reach {
-                continue;
+    /// Offers to join the drafts from a slot on with those before them that are near.
+    fn offer(&mut self, first: usize, reach: f64) {
+        let mut offers: Vec<Offer> = Vec::new();
+        let bounds: Vec<_> =
+            self.drafts.iter().map(|draft| Some(draft.as_ref()?.hull.bounds())).collect();
+        for slot in first..bounds.len() {
+            let Some(own) = bounds[slot] else { continue };
+            let near = |other: Option<_>| other.is_some_and(|other| apart(own, other) <= reach);
+            let before = (0..slot).filter(|&before| near(bounds[before]));
+            offers.extend(before.map(|before| (Reverse(0), Reverse([before as u32, slot as u32]))));
+        }
+        self.workers.for_each(&mut offers, |_, (added, Reverse(pair))| {
+            *added = Reverse(sortable(self.added(*pair)));
+        });
+        self.offers.extend(offers);
+    }
+
+    /// What the common hull of two drafts adds.
+    fn added(&self, pair: [u32; 2]) -> f64 {
+        let Some([other, own]) = self.both(pair) else { return f64::INFINITY };
+        let whole = own.hull.joined(&other.hull);
+        let added = whole.volume - own.hull.volume - other.hull.volume;
+        // Flat ones have no volume; then area decides.
+        let (low, high) = own.hull.bounds();
+        added + 1e-9 * whole.area * (high - low).max_element()
+    }
+
+    /// Two drafts, if both are there.
+    fn both(&self, pair: [u32; 2]) -> Option<[&Draft; 2]> {
+        let [one, other] = pair.map(|slot| self.drafts[slot as usize].as_ref());
+        Some([one?, other?])
+    }
+
+    /// The cheapest two that can be joined, and both as one. Every thread tries an offer; what was
+    /// tried after the one that is taken comes back, as cheaper ones may come up before it.
+    fn next(&mut self, limit: Option<f64>) -> Option<([u32; 2], Draft)> {
+        // Without a limit the first one is taken.
+        let count = if limit.is_some() { self.workers.count() } else { 1 };
+        loop {
+            let mut tries: Vec<(Offer, Option<Draft>)> = Vec::with_capacity(count);
+            while tries.len() < count {
+                let Some(offer) = self.offers.pop() else { break };
+                if self.both(offer.1.0).is_some() {
+                    tries.push((offer, None));
+                }
             }
-            let whole = own.hull.joined(&other.hull);
-            let added = whole.volume - own.hull.volume - other.hull.volume;
-            // Flat ones have no volume; then area decides.
-            let added = added + 1e-9 * whole.area * (bounds.1 - bounds.0).max_element();
-            self.offers.push((Reverse(sortable(added)), Reverse([before as u32, slot as u32])));
+            if tries.is_empty() {
+                return None;
+            }
+            self.workers.for_each(&mut tries, |_, ((_, Reverse(pair)), joined)| {
+                *joined = self.joined(*pair, limit);
+            });
+            let mut tries = tries.into_iter();
+            let found = tries.find_map(|((_, Reverse(pair)), joined)| Some((pair, joined?)));
+            self.offers.extend(tries.map(|(offer, _)| offer));
+            if found.is_some() {
+                return found;
+            }
         }
     }
 
     /// Both drafts as one; none if one is gone, or the hull is further than a limit from the solid.
-    fn joined(&self, one: u32, other: u32, limit: Option<f64>) -> Option<Draft> {
-        let [one, other] = [one, other].map(|slot| self.drafts[slot as usize].as_ref());
-        let (one, other) = (one?, other?);
+    fn joined(&self, pair: [u32; 2], limit: Option<f64>) -> Option<Draft> {
+        let [one, other] = self.both(pair)?;
         let hull = one.hull.joined(&other.hull);
         let mut solids = [&one.solids[..], &other.solids].concat();
         solids.sort_unstable();
@@ -151,9 +193,8 @@ impl<'a> Merger<'a> {
         })
     }
 
-    fn put(&mut self, one: u32, other: u32, joined: Draft) {
-        self.drafts[one as usize] = None;
-        self.drafts[other as usize] = None;
+    fn put(&mut self, pair: [u32; 2], joined: Draft) {
+        pair.into_iter().for_each(|slot| self.drafts[slot as usize] = None);
         self.drafts.push(Some(joined));
         self.left -= 1;
     }

@@ -11,6 +11,7 @@
 
 use super::cell::{Fragment, clip, corner, extent, faces_down, inward};
 use super::solid::Solid;
+use crate::par::Workers;
 use crate::shape::Outline;
 use glam::DVec3;
 
@@ -47,22 +48,45 @@ pub(super) fn best(
     cell: (DVec3, DVec3),
     planes: usize,
     size: f64,
+    workers: &Workers,
 ) -> Option<Plane> {
-    let mut best: Option<Plane> = None;
-    for axis in 0..3 {
-        let candidates = candidates(solid, fragment, cell, axis, planes, size);
-        if candidates.is_empty() {
-            continue;
+    let mut axes: [Axis; 3] = Default::default();
+    workers.for_each(&mut axes, |axis, own| {
+        own.candidates = candidates(solid, fragment, cell, axis, planes, size);
+        let positions: Vec<f64> = own.candidates.iter().map(|candidate| candidate.at).collect();
+        if !positions.is_empty() {
+            own.slices = slices(solid, fragment, cell, axis, &positions);
         }
-        let positions: Vec<f64> = candidates.iter().map(|candidate| candidate.at).collect();
-        let slices = slices(solid, fragment, cell, axis, &positions);
-        for plane in costs(&slices, axis, &candidates, size) {
+    });
+    let mut all: Vec<&mut Slice> = axes.iter_mut().flat_map(|own| &mut own.slices).collect();
+    workers.for_each(&mut all, |_, slice| slice.hull = Outline::new(&slice.cloud));
+    let mut weights: [Vec<Weight>; 6] = Default::default();
+    workers.for_each(&mut weights, |task, weights| {
+        let hulls = axes[task / 2].slices.iter().map(|slice| &slice.hull);
+        *weights = if task % 2 == 0 { running(hulls, size) } else { running(hulls.rev(), size) };
+    });
+    let mut best: Option<Plane> = None;
+    for (axis, own) in axes.iter().enumerate() {
+        for plane in costs(axis, &own.candidates, &weights[2 * axis], &weights[2 * axis + 1]) {
             if best.is_none_or(|best| plane.cost < best.cost) {
                 best = Some(plane);
             }
         }
     }
     best
+}
+
+/// All planes across an axis, and the slices between them.
+#[derive(Debug, Default)]
+struct Axis {
+    candidates: Vec<Candidate>,
+    slices: Vec<Slice>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Slice {
+    cloud: Vec<DVec3>,
+    hull: Outline,
 }
 
 /// A plane to be judged.
@@ -105,15 +129,15 @@ fn candidates(
     all
 }
 
-/// The outlines between planes.
+/// The points between planes.
 fn slices(
     solid: &Solid<'_>,
     fragment: &Fragment,
     (low, high): (DVec3, DVec3),
     axis: usize,
     positions: &[f64],
-) -> Vec<Outline> {
-    let mut clouds: Vec<Vec<DVec3>> = vec![Vec::new(); positions.len() + 1];
+) -> Vec<Slice> {
+    let mut slices: Vec<Slice> = vec![Slice::default(); positions.len() + 1];
     let (mut lower, mut upper) = (Vec::new(), Vec::new());
     let stride = fragment.len().div_ceil(ENOUGH).max(1);
     for index in (0..fragment.len()).step_by(stride) {
@@ -122,27 +146,27 @@ fn slices(
         let first = positions.partition_point(|&at| at < least);
         let in_plane = least == most && positions.get(first) == Some(&least);
         if in_plane && faces_down(polygon, axis, solid.outward) {
-            clouds[first + 1].extend_from_slice(polygon);
+            slices[first + 1].cloud.extend_from_slice(polygon);
             continue;
         }
         let last = positions.partition_point(|&at| at < most);
         if first == last {
-            clouds[first].extend_from_slice(polygon);
+            slices[first].cloud.extend_from_slice(polygon);
             continue;
         }
         upper.clear();
         upper.extend_from_slice(polygon);
         for slice in first..last {
             clip(&upper, axis, positions[slice], false, &mut lower);
-            clouds[slice].extend_from_slice(&lower);
+            slices[slice].cloud.extend_from_slice(&lower);
             let rest = std::mem::take(&mut upper);
             clip(&rest, axis, positions[slice], true, &mut upper);
         }
-        clouds[last].extend_from_slice(&upper);
+        slices[last].cloud.extend_from_slice(&upper);
     }
     // The corners of each slice of the cell that are inside the solid.
     for bits in (0..8).filter(|bits| bits >> axis & 1 == 0) {
-        for (slice, cloud) in clouds.iter_mut().enumerate() {
+        for (slice, Slice { cloud, .. }) in slices.iter_mut().enumerate() {
             let (mut low, mut high) = (low, high);
             low[axis] = if slice == 0 { low[axis] } else { positions[slice - 1] };
             high[axis] = positions.get(slice).copied().unwrap_or(high[axis]);
@@ -150,27 +174,33 @@ fn slices(
             cloud.extend(own.iter().filter(|&&at| solid.encloses(inward(at, (low, high)))));
         }
     }
-    clouds.iter().map(|cloud| Outline::new(cloud)).collect()
+    slices
 }
 
-/// The cost of each plane.
-fn costs(slices: &[Outline], axis: usize, candidates: &[Candidate], size: f64) -> Vec<Plane> {
-    let weight = |outline: &Outline| (outline.volume, outline.volume + AREA * size * outline.area);
-    let mut above = vec![(0.0, 0.0); candidates.len()];
-    let mut hull = Outline::default();
-    for (place, slice) in above.iter_mut().zip(&slices[1..]).rev() {
+/// The volume of a hull, and that with its area.
+type Weight = (f64, f64);
+
+/// The weights of the first hull, of the hull of the first two, and so on, but not of all.
+fn running<'a>(hulls: impl ExactSizeIterator<Item = &'a Outline>, size: f64) -> Vec<Weight> {
+    let (count, mut hull) = (hulls.len().saturating_sub(1), Outline::default());
+    let next = |slice: &Outline| {
         hull = hull.joined(slice);
-        *place = weight(&hull);
-    }
-    let mut hull = Outline::default();
-    let mut planes = Vec::with_capacity(candidates.len());
-    for ((&Candidate { at, fold }, slice), above) in candidates.iter().zip(slices).zip(above) {
-        hull = hull.joined(slice);
-        let below = weight(&hull);
+        (hull.volume, hull.volume + AREA * size * hull.area)
+    };
+    hulls.take(count).map(next).collect()
+}
+
+/// The cost of each plane, from what is below planes and what is above them, the highest first.
+fn costs<'a>(
+    axis: usize,
+    candidates: &'a [Candidate],
+    below: &'a [Weight],
+    above: &'a [Weight],
+) -> impl Iterator<Item = Plane> + 'a {
+    let sides = below.iter().zip(above.iter().rev());
+    candidates.iter().zip(sides).map(move |(&Candidate { at, fold }, (below, above))| {
         let even = BALANCE * (below.0 - above.0).abs();
         let sharp = if fold { AT_FOLD * (below.0 + above.0) } else { 0.0 };
-        let cost = below.1 + above.1 + even - sharp;
-        planes.push(Plane { axis, at, cost });
-    }
-    planes
+        Plane { axis, at, cost: below.1 + above.1 + even - sharp }
+    })
 }

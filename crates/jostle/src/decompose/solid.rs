@@ -81,14 +81,29 @@ impl<'a> Solid<'a> {
         groups.into_iter().take(count).map(|group| group.0).collect()
     }
 
-    /// How far points of a hull are from the solid: the largest distance found at about `count`
-    /// points, which gather where it may be largest. Ends as soon as it is more than `enough`.
+    /// How far points of a hull are from the solid, on which its vertices lie: the largest distance
+    /// found at about `count` points, which gather where it may be largest. Ends as soon as it is
+    /// more than `enough`.
     pub(super) fn concavity(&self, hull: &Outline, count: usize, enough: f64) -> f64 {
+        self.search(hull, &[], count, enough)
+    }
+
+    /// The same for a hull whose vertices lie anywhere.
+    pub(super) fn concavity_of_any(&self, hull: &Outline, count: usize) -> f64 {
+        self.search(hull, &hull.vertices, count, f64::INFINITY)
+    }
+
+    /// Looks at some vertices, and then at about `count` points.
+    fn search(&self, hull: &Outline, vertices: &[DVec3], count: usize, enough: f64) -> f64 {
         let floor = ON_SURFACE * (self.mesh.max() - self.mesh.min()).max_element();
         let open = BinaryHeap::new();
         let mut search = Search { mesh: &self.mesh, floor, best: 0.0, open, made: 0 };
+        vertices.iter().for_each(|&vertex| {
+            search.measure(vertex);
+        });
+        let far = search.best;
         for corners in hull.surface() {
-            search.add(corners, 0.6 * longest_side(&corners).1);
+            search.add(corners, far + 0.6 * longest_side(&corners).1);
         }
         let share = 1.0 / hull.vertices.len().max(1) as f64;
         let center: DVec3 = hull.vertices.iter().map(|&vertex| vertex * share).sum();
@@ -120,8 +135,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Corners of hulls lie on the solid, so that no place of a triangle is further from it than
-    /// from its corners.
+    /// No place of a triangle is further from the solid than its corners are, and from the nearest
+    /// of them.
     fn add(&mut self, corners: [DVec3; 3], bound: f64) {
         if bound > self.best {
             self.open.push(Patch { corners, bound, number: Reverse(self.made) });

@@ -175,6 +175,68 @@ fn a_ring_is_covered_and_keeps_its_hole() {
 }
 
 #[test]
+fn few_vertices_hold_as_much_and_tell_what_they_add() {
+    let mesh = torus(2.0, 0.5, 40);
+    let plain = DecomposeOptions::default();
+    let found = cut(&mesh);
+    let most = found.pieces.iter().map(|piece| piece.hull.vertices().len()).max().unwrap();
+    assert!(most > 64, "{most} vertices are no test");
+    let (mut volume, mut concavity) = (found.volume, found.concavity);
+    for most in [64, 24, 8] {
+        let fewer = decompose(&mesh, &plain.with_max_vertices(most)).unwrap();
+        check(&mesh, &fewer);
+        assert_eq!((fewer.pieces.len(), fewer.cuts), (found.pieces.len(), found.cuts));
+        for piece in &fewer.pieces {
+            assert!(piece.hull.vertices().len() <= most);
+            // The corners are what is furthest out.
+            let far = piece.hull.vertices().iter().map(|at| mesh.project(*at).distance);
+            let size = (mesh.max() - mesh.min()).max_element();
+            let told = piece.concavity * size;
+            assert!(far.fold(0.0, f64::max) <= told.max(0.5) + 1e-9, "more than {told}");
+        }
+        assert!(fewer.volume > volume && fewer.concavity >= concavity);
+        (volume, concavity) = (fewer.volume, fewer.concavity);
+    }
+    assert!(concavity > 0.05, "boxes stick out: {concavity}");
+    let loose = decompose(&mesh, &plain.with_max_vertices(most)).unwrap();
+    assert!(bits(&loose) == bits(&found), "pieces within the limit changed");
+}
+
+#[test]
+fn threads_change_nothing() {
+    let shell: Vec<[i32; 3]> =
+        (0..64).map(|k| [k % 4, k / 4 % 4, k / 16]).filter(|at| at[0] * at[1] != at[2]).collect();
+    let mut several = blocks(&[[0, 0, 0], [1, 0, 0], [1, 1, 0], [4, 0, 0], [4, 1, 0], [5, 1, 0]]);
+    several = several.with_fill(Fill::Solid);
+    let (plain, mut joined) = (DecomposeOptions::default(), 0);
+    for (mesh, options) in [
+        (torus(2.0, 0.5, 40), plain.with_max_vertices(24)),
+        (torus(2.0, 0.5, 24), plain.with_concavity(0.002).with_max_pieces(6)),
+        (torus(2.0, 0.5, 12), plain.with_concavity(0.01).with_max_pieces(200)),
+        (blocks(&shell), plain),
+        (several, plain.with_max_pieces(2)),
+    ] {
+        let run = |workers: &Workers| {
+            let mut calls = Vec::new();
+            let found = decompose_with(&mesh, &options, workers, |progress| {
+                calls.push(*progress);
+                true
+            })
+            .unwrap();
+            let told = found.pieces.iter().map(|piece| [piece.volume, piece.concavity]);
+            (bits(&found), told.collect::<Vec<_>>(), found.cuts, calls)
+        };
+        let alone = run(&Workers::one());
+        assert!(alone.2 > 0, "nothing was cut");
+        joined += alone.2.saturating_sub(alone.1.len());
+        for count in [2, 3, 8] {
+            assert!(run(&Workers::new(count).unwrap()) == alone, "{count} threads");
+        }
+    }
+    assert!(joined > 20, "{joined} pieces were joined");
+}
+
+#[test]
 fn turned_inside_out_it_is_the_same() {
     let mesh = torus(2.0, 0.7, 12);
     let flipped = mesh.triangles().iter().map(|&[a, b, c]| [a, c, b]).collect();
@@ -244,17 +306,18 @@ fn wrong_options_are_told_and_a_stop_stops() {
         (plain.with_concavity(0.0), "concavity = 0"),
         (plain.with_concavity(f64::NAN), "concavity = NaN"),
         (plain.with_planes(0), "planes = 0"),
+        (plain.with_max_vertices(7), "max_vertices = 7"),
     ] {
         let error = decompose(&mesh, &options).unwrap_err().to_string();
         assert!(error.starts_with(name), "{error}");
     }
     let (mut calls, mut share) = (0, 0.0);
-    let stopped = decompose_with(&mesh, &plain, |progress| {
+    let stopped = decompose_with(&mesh, &plain, &Workers::one(), |progress| {
         calls += 1;
         calls < 3 && progress.pieces > 0
     });
     assert_eq!((stopped.unwrap_err(), calls), (DecomposeError::Stopped, 3));
-    decompose_with(&mesh, &plain, |progress| {
+    decompose_with(&mesh, &plain, &Workers::one(), |progress| {
         assert!(progress.share >= share, "{} after {share}", progress.share);
         share = progress.share;
         true

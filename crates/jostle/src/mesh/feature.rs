@@ -173,22 +173,8 @@ pub(super) fn parted_by(normal: DVec3, one: &[DVec3; 3], other: &[DVec3; 3]) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::Random;
     use super::*;
-
-    struct Random(u64);
-
-    impl Random {
-        fn number(&mut self) -> f64 {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-        }
-        fn point(&mut self) -> DVec3 {
-            DVec3::new(self.number(), self.number(), self.number())
-        }
-    }
 
     #[test]
     fn no_sampled_points_are_nearer_and_the_line_parts_the_triangles() {

@@ -8,6 +8,7 @@ use super::between::map;
 use super::data::Frame;
 use super::exact::triangles_touch;
 use super::feature::{point_triangle, triangles, weigh};
+use super::random::Random;
 use super::ray::Shear;
 use crate::aabb::Aabb;
 use crate::simd::leaf_gaps::{LeafGaps, LeafRay};
@@ -18,23 +19,7 @@ use crate::simd::{Kernel, Level, Simd};
 
 type Triangle = [DVec3; 3];
 
-struct Random(u64);
-
 impl Random {
-    fn number(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.number().abs() * count as f64) as usize % count
-    }
-
-    fn point(&mut self) -> DVec3 {
-        DVec3::new(self.number(), self.number(), self.number())
-    }
-
     /// One to eight triangles of a size around a place; some needles, some without area.
     fn triangles(&mut self, center: DVec3, size: f64) -> Vec<Triangle> {
         let count = 1 + self.below(8);

@@ -65,6 +65,8 @@ mod leaf_tests;
 mod own;
 mod pairs;
 mod point;
+#[cfg(test)]
+mod random;
 mod ray;
 #[cfg(test)]
 mod ray_tests;

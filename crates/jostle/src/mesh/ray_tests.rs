@@ -4,27 +4,10 @@
 use glam::DVec3;
 
 use super::data::Mesh;
+use super::random::Random;
 use super::ray::{Search, Shear};
 use crate::par::Workers;
 use crate::simd::Level;
-
-struct Random(u64);
-
-impl Random {
-    fn number(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.number().abs() * count as f64) as usize % count
-    }
-
-    fn point(&mut self) -> DVec3 {
-        DVec3::new(self.number(), self.number(), self.number())
-    }
-}
 
 /// Sheets of `n` by `n` squares above each other, flat or bumpy: what lies in a plane has boxes
 /// without height, and rays down the lattice meet corners and edges of several triangles at once.

@@ -3,6 +3,7 @@
 
 mod mesh_support;
 mod narrow_support;
+mod parry_support;
 mod random;
 
 mod mesh_casts;

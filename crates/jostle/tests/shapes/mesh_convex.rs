@@ -2,6 +2,7 @@
 //! and swapped pairs, and solids.
 
 use crate::mesh_support::{all_corners, ball, brute, cube};
+use crate::parry_support::{parry_mesh, parry_pose, parry_vector};
 use crate::random::{KINDS, Random};
 use glam::{DQuat, DVec3};
 use jostle::mesh::{Fill, Mesh};
@@ -10,9 +11,8 @@ use jostle::narrow::{
     contact_within, detailed_contact, distance, intersects,
 };
 use jostle::shape::{Pose, Shape};
-use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
-use parry3d_f64::shape::{Ball, Cuboid, Shape as ParryShape, TriMesh};
+use parry3d_f64::shape::{Ball, Cuboid, Shape as ParryShape};
 
 fn bumpy(rings: u32, random: &mut Random) -> Mesh {
     let (points, triangles) = ball(rings, 0.3, random);
@@ -143,13 +143,8 @@ fn moved_together_they_answer_alike() {
 fn parry_agrees() {
     let mut random = Random(43);
     let (points, triangles) = ball(9, 0.25, &mut random);
-    let mesh = Shape::from(Mesh::new(points.clone(), triangles.clone()).expect("a ball"));
-    let theirs: Vec<Vector> = points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
-    let theirs = TriMesh::new(theirs, triangles).expect("a mesh");
-    let place = |pose: &Pose| {
-        let (q, t) = (pose.rotation(), pose.translation());
-        ParryPose::from_parts(Vector::new(t.x, t.y, t.z), Rotation::from_xyzw(q.x, q.y, q.z, q.w))
-    };
+    let mesh = Mesh::new(points, triangles).expect("a ball");
+    let (theirs, mesh) = (parry_mesh(&mesh), Shape::from(mesh));
     let mut hits = 0;
     for round in 0..1500 {
         let size = random.range(0.05, 0.6);
@@ -157,16 +152,17 @@ fn parry_agrees() {
             (Shape::sphere(size).expect("a ball"), Box::new(Ball::new(size)))
         } else {
             let half = DVec3::new(size, 0.7 * size, 0.4 * size);
-            let theirs = Cuboid::new(Vector::new(half.x, half.y, half.z));
+            let theirs = Cuboid::new(parry_vector(half));
             (Shape::cuboid(half).expect("a box"), Box::new(theirs))
         };
         let (a, b) = (random.pose(0.8), random.pose(1.2));
         let (ours, own) = (Placed::new(&mesh, a), Placed::new(&shape, b));
         let hit = intersects(&ours, &own).hit;
-        let found = query::intersection_test(&place(&a), &theirs, &place(&b), &*other);
+        let found = query::intersection_test(&parry_pose(&a), &theirs, &parry_pose(&b), &*other);
         assert_eq!(hit, found.expect("supported").intersecting);
         hits += u32::from(hit);
-        let found = query::distance(&place(&a), &theirs, &place(&b), &*other).expect("supported");
+        let found =
+            query::distance(&parry_pose(&a), &theirs, &parry_pose(&b), &*other).expect("supported");
         assert!((distance(&ours, &own) - found.distance).abs() < 1e-6);
     }
     assert!((300..1200).contains(&hits), "{hits}");

@@ -5,11 +5,10 @@ use glam::DVec3;
 use jostle::Workers;
 use jostle::mesh::{Fill, Mesh, MeshPair, triangles_touch};
 use jostle::shape::Pose;
-use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
-use parry3d_f64::shape::TriMesh;
 
 use crate::mesh_support::{ball, cube_at};
+use crate::parry_support::{parry_mesh, parry_pose};
 use crate::random::Random;
 
 fn meets(a: &Mesh, b: &Mesh) -> bool {
@@ -149,18 +148,13 @@ fn a_fitted_tree_answers_like_a_new_one() {
 fn parry_agrees_on_random_poses() {
     let mut random = Random(21);
     let (points, triangles) = ball(8, 0.25, &mut random);
-    let mesh = Mesh::new(points.clone(), triangles.clone()).expect("a ball");
-    let theirs: Vec<Vector> = points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
-    let theirs = TriMesh::new(theirs, triangles).expect("a mesh");
-    let place = |pose: &Pose| {
-        let (q, t) = (pose.rotation(), pose.translation());
-        ParryPose::from_parts(Vector::new(t.x, t.y, t.z), Rotation::from_xyzw(q.x, q.y, q.z, q.w))
-    };
+    let mesh = Mesh::new(points, triangles).expect("a ball");
+    let theirs = parry_mesh(&mesh);
     let mut hits = 0;
     for _ in 0..2000 {
         let (a, b) = (random.pose(1.2), random.pose(1.2));
         let ours = MeshPair::new(&mesh, &a, &mesh, &b).intersects();
-        let other = query::intersection_test(&place(&a), &theirs, &place(&b), &theirs);
+        let other = query::intersection_test(&parry_pose(&a), &theirs, &parry_pose(&b), &theirs);
         assert_eq!(ours, other.expect("supported").intersecting, "{a:?} {b:?}");
         hits += u32::from(ours);
     }
@@ -168,8 +162,9 @@ fn parry_agrees_on_random_poses() {
     for _ in 0..20 {
         let (a, b) = (random.pose(2.5), random.pose(2.5));
         let ours = MeshPair::new(&mesh, &a, &mesh, &b).distance();
-        let other =
-            query::distance(&place(&a), &theirs, &place(&b), &theirs).expect("supported").distance;
+        let other = query::distance(&parry_pose(&a), &theirs, &parry_pose(&b), &theirs)
+            .expect("supported")
+            .distance;
         assert!((ours - other).abs() < 1e-9, "{ours} {other}");
     }
 }

@@ -4,33 +4,15 @@
 //! that the distance is not less (or the depth not more), and our two points that it is not more. A
 //! disagreement in which our answer has no such proof fails the test.
 
-use glam::{DQuat, DVec3};
+use crate::parry_support::{parry_pose, parry_vector};
+use crate::random::Random;
+use glam::DVec3;
 use jostle::narrow::{self, Placed};
 use jostle::shape::{Pose, Shape};
-use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
 use parry3d_f64::shape as parry;
 
-struct Random(u64);
-
 impl Random {
-    fn range(&mut self, low: f64, high: f64) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        low + (high - low) * (((z ^ z >> 31) >> 11) as f64 / (1u64 << 53) as f64)
-    }
-
-    fn vector(&mut self, half: f64) -> DVec3 {
-        DVec3::new(self.range(-half, half), self.range(-half, half), self.range(-half, half))
-    }
-
-    fn pose(&mut self) -> Pose {
-        let rotation = DQuat::from_scaled_axis(self.vector(3.0)).normalize();
-        Pose::new(rotation, self.vector(1.2)).expect("a pose")
-    }
-
     fn twin(&mut self, kind: usize) -> (Shape, Box<dyn parry::Shape>) {
         let mut size = || self.range(0.4, 1.1);
         match kind {
@@ -40,7 +22,7 @@ impl Random {
             }
             1 => {
                 let half = DVec3::new(size(), size(), size());
-                let theirs = parry::Cuboid::new(Vector::new(half.x, half.y, half.z));
+                let theirs = parry::Cuboid::new(parry_vector(half));
                 (Shape::cuboid(half).expect("a box"), Box::new(theirs))
             }
             2 => {
@@ -57,17 +39,12 @@ impl Random {
             }
             _ => {
                 let points: Vec<DVec3> = (0..24).map(|_| self.vector(0.9)).collect();
-                let copies: Vec<_> = points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
+                let copies: Vec<_> = points.iter().map(|&at| parry_vector(at)).collect();
                 let theirs = parry::ConvexPolyhedron::from_convex_hull(&copies).expect("a hull");
                 (Shape::hull(&points).expect("a hull"), Box::new(theirs))
             }
         }
     }
-}
-
-fn theirs(pose: &Pose) -> ParryPose {
-    let (q, t) = (pose.rotation(), pose.translation());
-    ParryPose::from_parts(Vector::new(t.x, t.y, t.z), Rotation::from_xyzw(q.x, q.y, q.z, q.w))
 }
 
 /// How far a reaches beyond the near side of b along a direction.
@@ -85,11 +62,12 @@ fn we_agree_with_parry_or_can_prove_our_answer() {
     for index in 0..PAIRS {
         let (a, their_a) = random.twin(index % 6);
         let (b, their_b) = random.twin(index / 6 % 6);
-        let (pose_a, pose_b) = (random.pose(), random.pose());
+        let (pose_a, pose_b) = (random.pose(1.2), random.pose(1.2));
         let ours = narrow::contact(&Placed::new(&a, pose_a), &Placed::new(&b, pose_b));
         hits += usize::from(ours.distance == 0.0);
-        let found = query::contact(&theirs(&pose_a), &*their_a, &theirs(&pose_b), &*their_b, 100.0)
-            .expect("a supported pair");
+        let found =
+            query::contact(&parry_pose(&pose_a), &*their_a, &parry_pose(&pose_b), &*their_b, 100.0)
+                .expect("a supported pair");
         let their_signed = found.map_or(f64::NAN, |contact| contact.dist);
         if (ours.signed_distance() - their_signed).abs() <= 1e-6 {
             continue;
@@ -129,14 +107,14 @@ fn rays_agree_with_parry() {
     let (mut hits, mut grazing) = (0, 0);
     for index in 0..RAYS {
         let (shape, their_shape) = random.twin(index % 6);
-        let pose = random.pose();
+        let pose = random.pose(1.2);
         let from = pose.translation() + random.vector(3.0);
         let way = pose.translation() + random.vector(1.0) - from;
         let ray = narrow::Ray::new(from, way).expect("a ray");
         let ours = narrow::cast_ray(&Placed::new(&shape, pose), &ray);
-        let their_ray =
-            TheirRay::new(Vector::new(from.x, from.y, from.z), Vector::new(way.x, way.y, way.z));
-        let found = their_shape.cast_ray_and_get_normal(&theirs(&pose), &their_ray, 100.0, true);
+        let their_ray = TheirRay::new(parry_vector(from), parry_vector(way));
+        let found =
+            their_shape.cast_ray_and_get_normal(&parry_pose(&pose), &their_ray, 100.0, true);
         hits += usize::from(ours.is_some());
         match (ours, found) {
             (None, None) => {}
