@@ -16,7 +16,8 @@
 
 use crate::aabb::{Aabb, NO_BOX};
 use crate::boxes::Boxes;
-use crate::broad::hash_grid::grid::{Grid, Members};
+use crate::broad::hash_grid::classify::Members;
+use crate::broad::hash_grid::grid::Grid;
 use crate::broad::hash_grid::rows::NONE;
 use crate::broad::shared::groups::Groups;
 use crate::id::Slot;

@@ -5,7 +5,7 @@
 //! largest bound reaches it: one run in each group.
 
 use crate::aabb::Aabb;
-use crate::broad::hash_grid::grid::Members;
+use crate::broad::hash_grid::classify::Members;
 use crate::broad::shared::groups::Groups;
 use crate::simd::column::{Column, Run};
 

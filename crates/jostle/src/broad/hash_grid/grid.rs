@@ -10,19 +10,17 @@
 //! Chunks and parts are tasks. What the grid holds does not depend on how many there are, but for
 //! the order of the boxes of a cell.
 
-use std::ops::Range;
-
 use crate::aabb::Aabb;
-use crate::broad::hash_grid::delta::ChangedBoxes;
+use crate::broad::hash_grid::classify::{Chunk, Classify, Members, spot};
+use crate::broad::hash_grid::collect::{Collect, Part};
 use crate::broad::hash_grid::giants::Giants;
 use crate::broad::hash_grid::lattice::{Layout, Sheet, extent};
 use crate::broad::hash_grid::rows::{NONE, RowKey, Rows};
 use crate::broad::shared::groups::Groups;
-use crate::ds::radix_sort::sort_items;
 use crate::ds::regions::{Regions, for_each_region};
 use crate::par::Workers;
+use crate::simd;
 use crate::simd::column::{Column, Slots};
-use crate::simd::{self, Kernel, Simd};
 
 /// Boxes of a chunk, or places of a part, at least.
 const SMALLEST_TASK: usize = 2048;
@@ -30,68 +28,12 @@ const SMALLEST_TASK: usize = 2048;
 /// Tasks per worker, so that one that is held up leaves the rest to the others.
 const TASKS_PER_WORKER: usize = 4;
 
-/// The row of a giant, and that of a slot without a box; a new row is [`NONE`] at first.
-const GIANT: u32 = NONE - 1;
-const ABSENT: u32 = NONE - 2;
-
 /// A cell with boxes: its number along its row, and the place of its first box. It ends where the
 /// next one begins, or its row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CellStart {
     pub x: i32,
     pub start: u32,
-}
-
-/// The boxes that a grid is built of.
-#[derive(Clone, Copy)]
-pub(super) struct Members<'a> {
-    /// Their slots; all there are if there is no list, and those without a box hold NaN.
-    pub list: Option<&'a [u32]>,
-    pub aabbs: &'a [Aabb],
-    /// Where the boxes are taken from as they were, if that is wanted.
-    pub before: Option<&'a ChangedBoxes>,
-}
-
-impl Members<'_> {
-    fn count(&self) -> usize {
-        self.list.map_or(self.aabbs.len(), <[u32]>::len)
-    }
-
-    #[inline(always)]
-    fn slot(&self, number: usize) -> u32 {
-        self.list.map_or(number as u32, |list| list[number])
-    }
-
-    #[inline(always)]
-    pub(super) fn aabb(&self, slot: u32) -> &Aabb {
-        let now = || &self.aabbs[slot as usize];
-        self.before.and_then(|changed| changed.old(slot)).unwrap_or_else(now)
-    }
-}
-
-/// What a task of the first two passes has found in its chunk.
-#[derive(Clone, Debug, Default)]
-#[repr(align(128))]
-struct Chunk {
-    /// Boxes of each row; then where those of each row begin, and the end.
-    rows: Vec<u32>,
-    /// The largest extents in each sheet, in the layout's order.
-    extents: Vec<[f64; 3]>,
-    /// Boxes of each sheet.
-    counts: Vec<u32>,
-    /// Boxes whose row is not known, by their place in the chunk.
-    strays: Vec<u32>,
-    giants: Vec<u32>,
-}
-
-/// What a task of the last pass needs.
-#[derive(Clone, Debug, Default)]
-#[repr(align(128))]
-struct Part {
-    spare: Vec<u64>,
-    /// Sum of the squared numbers of boxes in its cells.
-    squares: u64,
-    cells: usize,
 }
 
 /// See the [module](self).
@@ -115,7 +57,7 @@ pub(super) struct Grid {
     pub giants: Giants,
     /// The mean number of boxes in a box's cell.
     pub crowding: f64,
-    /// Row and number along it of each box; later the boxes of all rows, sorted.
+    /// Row and number along it of each box, by its number among the members.
     spots: Vec<u64>,
     /// The boxes of each chunk by row: number along it and slot.
     items: Vec<u64>,
@@ -142,16 +84,13 @@ impl Grid {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let chunk = |chunk: &Chunk| {
-            (chunk.rows.capacity() + chunk.strays.capacity() + chunk.giants.capacity()) * 4
-        };
         self.column.bytes()
             + self.rows.bytes()
             + self.giants.bytes()
             + (self.starts.capacity() + self.cell_counts.capacity() + self.ranks.capacity()) * 4
             + (self.cells.capacity() + self.spots.capacity() + self.items.capacity()) * 8
-            + self.chunks.iter().map(chunk).sum::<usize>()
-            + self.parts.iter().map(|part| part.spare.capacity() * 8).sum::<usize>()
+            + self.chunks.iter().map(Chunk::bytes).sum::<usize>()
+            + self.parts.iter().map(Part::bytes).sum::<usize>()
             + self.sheets.capacity() * size_of::<Sheet>()
     }
 
@@ -317,8 +256,7 @@ impl Grid {
     /// Brings the chunks together, part by part of the rows.
     fn collect(&mut self, members: Members<'_>, workers: &Workers) {
         let length = self.chunk_length;
-        let Grid { rows, cell_counts, cells, column, spots, items, chunks, parts, ranks, .. } =
-            self;
+        let Grid { rows, cell_counts, cells, column, items, chunks, parts, ranks, .. } = self;
         let starts = &self.starts[..];
         let total = starts[rows.len()] as usize;
         let giants: usize = chunks.iter().map(|chunk| chunk.giants.len()).sum();
@@ -338,13 +276,13 @@ impl Grid {
         let [high_x, high_y, high_z] = high.map(|bounds| Regions::new(&mut bounds[..total], cut));
         let bounds = ((low_x, (low_y, low_z)), (high_x, (high_y, high_z)));
         let cells = (Regions::new(&mut cells[..total], cut), Regions::new(cell_counts, row_cut));
-        let sorted = (Regions::new(&mut spots[..total], cut), Regions::new(&mut id[..total], cut));
-        let regions = ((bounds, cells), (sorted, Regions::new(parts, |part| part)));
+        let ids = Regions::new(&mut id[..total], cut);
+        let regions = ((bounds, cells), (ids, Regions::new(parts, |part| part)));
         let (items, chunks) = (&items[..], &chunks[..]);
         for_each_region(workers, 0..tasks, regions, &|number, region| {
-            let ((bounds, (cells, counts)), ((sorted, ids), part)) = region;
+            let ((bounds, (cells, counts)), (ids, part)) = region;
             let ((low_x, (low_y, low_z)), (high_x, (high_y, high_z))) = bounds;
-            let slots = Slots {
+            let mut slots = Slots {
                 low: [low_x, low_y, low_z],
                 high: [high_x, high_y, high_z],
                 id: ids,
@@ -352,7 +290,7 @@ impl Grid {
             };
             let rows = row_cut(number)..row_cut(number + 1);
             let task = Collect { rows, first: cut(number), starts, olds, items, chunks, length };
-            task.run(members, slots, cells, counts, sorted, &mut part[0]);
+            task.run(members, &mut slots, cells, counts, &mut part[0]);
         });
         let squares: u64 = parts.iter().map(|part| part.squares).sum();
         self.crowding = squares as f64 / total.max(1) as f64;
@@ -401,152 +339,4 @@ fn invert(ranks: &mut Vec<u32>, count: usize) -> &[u32] {
         }
     }
     &ranks[numbers..]
-}
-
-#[inline(always)]
-fn spot(row: u32, x: i32) -> u64 {
-    // Turning the sign makes numbers order as bits do.
-    u64::from(row) << 32 | u64::from(x as u32 ^ 1 << 31)
-}
-
-/// Finds level, cell and row of the boxes of a chunk.
-struct Classify<'a> {
-    layout: &'a Layout,
-    rows: &'a Rows,
-    sheets: &'a [Sheet],
-    members: Members<'a>,
-    groups: &'a Groups,
-    numbers: Range<usize>,
-    spots: &'a mut [u64],
-    chunk: &'a mut Chunk,
-}
-
-impl Kernel for Classify<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        let Classify { layout, rows, sheets, members, groups, numbers, spots, chunk } = self;
-        chunk.rows.clear();
-        chunk.rows.resize(rows.len(), 0);
-        chunk.extents.clear();
-        chunk.extents.resize(sheets.len(), [0.0; 3]);
-        chunk.counts.clear();
-        chunk.counts.resize(sheets.len(), 0);
-        chunk.strays.clear();
-        chunk.giants.clear();
-        let count_of_groups = groups.count_of_groups();
-        for (place, spot_of) in spots.iter_mut().enumerate() {
-            let slot = members.slot(numbers.start + place);
-            let aabb = members.aabb(slot);
-            if aabb.min[0].is_nan() {
-                *spot_of = spot(ABSENT, 0);
-                continue;
-            }
-            let Some(level) = layout.level(aabb) else {
-                chunk.giants.push(slot);
-                *spot_of = spot(GIANT, 0);
-                continue;
-            };
-            let sheet = level * count_of_groups + groups.of(slot as usize);
-            let [x, y, z] = layout.cell(aabb, &sheets[sheet].scale);
-            chunk.counts[sheet] += 1;
-            let largest = &mut chunk.extents[sheet];
-            for k in 0..3 {
-                let extent = extent(aabb, layout.order[k]);
-                largest[k] = if extent > largest[k] { extent } else { largest[k] };
-            }
-            let row = rows.find(RowKey { sheet: sheet as u32, z, y });
-            *spot_of = spot(row, x);
-            match chunk.rows.get_mut(row as usize) {
-                Some(count) => *count += 1,
-                None => chunk.strays.push(place as u32),
-            }
-        }
-    }
-}
-
-/// Brings some rows together.
-struct Collect<'a> {
-    rows: Range<usize>,
-    /// The first place of the rows.
-    first: usize,
-    starts: &'a [u32],
-    /// The number that each row has in the chunks.
-    olds: &'a [u32],
-    items: &'a [u64],
-    chunks: &'a [Chunk],
-    /// Items of a chunk.
-    length: usize,
-}
-
-impl Collect<'_> {
-    fn run(
-        self,
-        members: Members<'_>,
-        mut slots: Slots<'_>,
-        cells: &mut [CellStart],
-        cell_counts: &mut [u32],
-        sorted: &mut [u64],
-        part: &mut Part,
-    ) {
-        (part.squares, part.cells) = (0, 0);
-        for (row, cell_count) in self.rows.clone().zip(cell_counts) {
-            let place = |row: usize| self.starts[row] as usize - self.first;
-            let places = place(row)..place(row + 1);
-            let sorted = &mut sorted[places.clone()];
-            self.gather(row, sorted);
-            if part.spare.len() < sorted.len() {
-                part.spare.resize(sorted.len(), 0);
-            }
-            sort_items(sorted, &mut part.spare[..sorted.len()]);
-            copy_bounds(sorted, members, &mut slots, places.start);
-            let start = self.starts[row];
-            *cell_count = note_cells(sorted, start, &mut cells[places], &mut part.squares);
-            part.cells += *cell_count as usize;
-        }
-    }
-
-    /// Copies what the chunks have of a row.
-    fn gather(&self, row: usize, to: &mut [u64]) {
-        let old = self.olds[row] as usize;
-        let mut filled = 0;
-        for (number, chunk) in self.chunks.iter().enumerate() {
-            // Each counter has moved to the end of its row, which is where the next one begins.
-            let begin = if old == 0 { 0 } else { chunk.rows[old - 1] };
-            let run = number * self.length + begin as usize;
-            let run = &self.items[run..number * self.length + chunk.rows[old] as usize];
-            to[filled..filled + run.len()].copy_from_slice(run);
-            filled += run.len();
-        }
-    }
-}
-
-/// Copies the bounds of sorted boxes to places from `first` on.
-fn copy_bounds(sorted: &[u64], members: Members<'_>, slots: &mut Slots<'_>, first: usize) {
-    let places = first..first + sorted.len();
-    let [low_x, low_y, low_z] = slots.low.each_mut().map(|bounds| &mut bounds[places.clone()]);
-    let [high_x, high_y, high_z] = slots.high.each_mut().map(|bounds| &mut bounds[places.clone()]);
-    let ids = &mut slots.id[places];
-    for (place, &item) in sorted.iter().enumerate() {
-        let Aabb { min, max } = *members.aabb(item as u32);
-        (low_x[place], low_y[place], low_z[place]) = (min[0], min[1], min[2]);
-        (high_x[place], high_y[place], high_z[place]) = (max[0], max[1], max[2]);
-        ids[place] = item as u32;
-    }
-}
-
-/// Notes the cells of a row of sorted boxes, the first of which is at a place. Returns their
-/// number.
-fn note_cells(sorted: &[u64], first: u32, cells: &mut [CellStart], squares: &mut u64) -> u32 {
-    let mut count = 0;
-    let mut begin = 0;
-    for run in sorted.chunk_by(|one, other| one >> 32 == other >> 32) {
-        let x = (run[0] >> 32) as u32 ^ 1 << 31;
-        cells[count] = CellStart { x: x as i32, start: first + begin };
-        count += 1;
-        begin += run.len() as u32;
-        *squares += (run.len() * run.len()) as u64;
-    }
-    count as u32
 }

@@ -90,7 +90,7 @@ pub(super) fn largest_distance(aabb: &Aabb, axes: &[bool; 3]) -> f64 {
 
 /// Two to the power of an exponent within the range of f64.
 #[inline(always)]
-fn power_of_two(exponent: i32) -> f64 {
+pub(super) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 

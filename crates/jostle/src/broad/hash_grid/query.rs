@@ -6,7 +6,6 @@ use crate::broad::hash_grid::lattice::{Cell, Sheet};
 use crate::broad::hash_grid::rows::{NONE, RowKey};
 use crate::broad::hash_grid::search::{Lister, Sink};
 use crate::pair::LimitReached;
-use crate::simd::column::Run;
 
 /// Number of rows in a range of cells.
 fn rows_in(low: Cell, high: Cell) -> u64 {
@@ -43,9 +42,9 @@ impl Grid {
                 continue;
             }
             let (low, high) = sheet.range(&self.layout, aabb);
-            let mut list = |row: usize| match self.run(row, one, low[0], high[0]) {
-                Some(run) => lister.list(run),
-                None => Ok(()),
+            let mut list = |row: usize| match self.run(row, low[0], high[0]) {
+                [begin, end] if begin < end => lister.list(one, begin, end),
+                _ => Ok(()),
             };
             // A large box reaches over more rows of small cells than there are.
             if rows_in(low, high) > rows_of(sheet) {
@@ -69,12 +68,12 @@ impl Grid {
         self.list_giants(one, aabb, partners, 0, lister)
     }
 
-    /// The boxes of a row in a range of cells.
-    fn run(&self, row: usize, one: u32, low: i32, high: i32) -> Option<Run> {
+    /// Where the boxes of a row in a range of cells begin and end.
+    fn run(&self, row: usize, low: i32, high: i32) -> [u32; 2] {
         let cells = self.cells(row);
         let start = |at: usize| cells.get(at).map_or(self.starts[row + 1], |cell| cell.start);
         let begin = start(cells.partition_point(|cell| cell.x < low));
         let end = start(cells.partition_point(|cell| cell.x <= high));
-        (begin < end).then_some(Run { one, begin, end })
+        [begin, end]
     }
 }

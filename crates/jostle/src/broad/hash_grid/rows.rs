@@ -79,6 +79,15 @@ impl Rows {
         }
     }
 
+    /// As [`Rows::find`]; looks at the row numbered `likely` first.
+    #[inline(always)]
+    pub(super) fn find_from(&self, key: RowKey, likely: u32) -> u32 {
+        match self.keys.get(likely as usize) {
+            Some(&there) if there == key => likely,
+            _ => self.find(key),
+        }
+    }
+
     /// The number of a row, which is added behind the others if it is new. Call
     /// [`Rows::put_in_order`] after adding.
     pub(super) fn find_or_add(&mut self, key: RowKey) -> u32 {

@@ -113,27 +113,26 @@ impl<'a, S: Sink> Lister<'a, S> {
         Lister { runs, sink }
     }
 
-    /// Lists a run, and tests what is listed if it is enough.
+    /// Lists the run of a box, and tests what is listed if it is enough.
     #[inline(always)]
-    pub(super) fn list(&mut self, run: Run) -> Result<(), LimitReached> {
-        let length = run.end - run.begin;
+    pub(super) fn list(&mut self, one: u32, begin: u32, end: u32) -> Result<(), LimitReached> {
+        let length = end - begin;
         if self.runs.listed + length > BATCH {
             self.flush()?;
             if length > BATCH {
-                return self.list_long(run);
+                return self.list_long(one, begin, end);
             }
         }
         self.runs.listed += length;
-        self.runs.list.push(run);
+        self.runs.list.push(Run { one, begin, end });
         Ok(())
     }
 
     /// Tests a long run piece by piece.
     #[cold]
-    fn list_long(&mut self, run: Run) -> Result<(), LimitReached> {
-        for begin in (run.begin..run.end).step_by(BATCH as usize) {
-            let piece = Run { begin, end: run.end.min(begin.saturating_add(BATCH)), ..run };
-            self.runs.list.push(piece);
+    fn list_long(&mut self, one: u32, begin: u32, end: u32) -> Result<(), LimitReached> {
+        for begin in (begin..end).step_by(BATCH as usize) {
+            self.runs.list.push(Run { one, begin, end: end.min(begin.saturating_add(BATCH)) });
             self.flush()?;
         }
         Ok(())
@@ -279,9 +278,9 @@ impl Grid {
                     let bounds = &bounds[number];
                     let own = nearby.own && number == OWN;
                     let begin = if own { one + 1 } else { bounds[low] };
-                    let run = Run { one, begin, end: bounds[high] };
-                    if run.begin < run.end {
-                        lister.list(run)?;
+                    let end = bounds[high];
+                    if begin < end {
+                        lister.list(one, begin, end)?;
                     }
                 }
             }
@@ -326,7 +325,7 @@ impl Grid {
         let mut result = Ok(());
         self.giants.list_runs(one, aabb, partners, from, |run| {
             if result.is_ok() {
-                result = lister.list(run);
+                result = lister.list(run.one, run.begin, run.end);
             }
         });
         result
