@@ -211,23 +211,26 @@ packages() {
 }
 demo() { cargo run --locked --release --quiet; }
 
-# Other platforms are a lane of their own, next to the rest: compilers wait for each other less than
-# they leave a second core idle. Its output comes at the end, whole.
-other_platforms() {
+# Other platforms and what users build, in release, are a lane of their own, next to the tests:
+# compilers wait for each other less than they leave a second core idle. Its output comes at the
+# end, whole.
+second_lane() {
   passed=() failed=() skipped=()
-  export CARGO_TARGET_DIR=target/platforms
+  export CARGO_TARGET_DIR=$PWD/target/lane
   step "tests on i686" i686
   step "tests on aarch64" aarch64
   step "scenes on wasm32" wasm32
   step "lowest Rust version" lowest_rust
+  step "Python" python
+  step "the main job" demo
   {
     for name in ${passed[@]+"${passed[@]}"}; do printf 'passed+=(%q)\n' "$name"; done
     for name in ${skipped[@]+"${skipped[@]}"}; do printf 'skipped+=(%q)\n' "$name"; done
     for name in ${failed[@]+"${failed[@]}"}; do printf 'failed+=(%q)\n' "$name"; done
-  } >target/platforms.results
+  } >target/lane.results
 }
-rm -f target/platforms.results
-other_platforms >target/platforms.log 2>&1 &
+rm -f target/lane.results
+second_lane >target/lane.log 2>&1 &
 lane=$!
 trap 'kill "$lane" 2>/dev/null' EXIT
 
@@ -243,15 +246,13 @@ step "viewer in a browser" browser
 step "packages" packages
 step "tests over MPI" mpi
 step "soak" soak
-step "Python" python
 step "C and C++" c_and_cpp
-step "the main job" demo
 
 wait "$lane"
 trap - EXIT
-cat target/platforms.log
+cat target/lane.log
 # shellcheck disable=SC1091 # written by the lane
-source target/platforms.results || failed+=("other platforms: the lane broke off")
+source target/lane.results || failed+=("the second lane: it broke off")
 
 if [[ $((${#passed[@]} + ${#failed[@]} + ${#skipped[@]})) -eq 0 ]]; then
   echo "test.sh: no step's name contains '$only'" >&2
