@@ -253,6 +253,8 @@ test("an exported page opens from disk", async () => {
   it.run("view", "--scene", "uniform", "--n", "300", "--frames", "10", "--export", "page.html");
   const page = await it.open(pathToFileURL(path.join(it.folder, "page.html")).href);
   await it.frame(page, 9);
+  // It stops a moment later; if it still played, it would run on from the first frame.
+  await page.waitForFunction(() => document.getElementById("play").textContent === "Play");
   assert.ok((await it.colours(page)).alone > 1000);
   await page.keyboard.press("Home");
   await it.frame(page, 0);
