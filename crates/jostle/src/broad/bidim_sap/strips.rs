@@ -137,7 +137,7 @@ impl Strips {
             strip_count(boxes.len(), partitions, crowding[axes.primary]),
         );
         self.find_spans(boxes.aabbs(), axes.primary, workers);
-        let shift = self.join_strips(boxes.len());
+        let shift = self.join_strips(boxes.len(), workers);
         self.distribute(boxes.aabbs(), shift, workers);
         clock.end("sort");
         self.pair(boxes, axes, workers, found)?;
@@ -175,15 +175,17 @@ impl Strips {
     }
 
     /// How many times neighbouring strips must be joined two by two to bound the entries.
-    fn join_strips(&mut self, boxes: usize) -> u32 {
+    fn join_strips(&mut self, boxes: usize, workers: &Workers) -> u32 {
         let mut shift = 0;
         while self.entries.iter().sum::<usize>() > MOST_HALF_ENTRIES * boxes / 2
             && self.bounds.last() >> shift > 0
         {
             shift += 1;
-            for (entries, spans) in self.entries.iter_mut().zip(self.spans.chunks(CHUNK)) {
-                *entries = count_entries(spans, shift);
-            }
+            let spans = &self.spans;
+            workers.for_each(&mut self.entries, |chunk, entries| {
+                let end = spans.len().min((chunk + 1) * CHUNK);
+                *entries = count_entries(&spans[chunk * CHUNK..end], shift);
+            });
         }
         shift
     }
