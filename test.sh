@@ -142,7 +142,11 @@ without_threads() {
 }
 
 soak() {
-  cargo build --locked --quiet --workspace --bin soak && target/debug/soak --histories 1200 --seed 1
+  cargo build --locked --quiet --workspace --bin soak || return
+  target/debug/soak --histories 600 --seed 1 &
+  local other=$! code=0
+  target/debug/soak --histories 600 --seed 2 || code=$?
+  wait "$other" && return "$code"
 }
 
 # Mesa's software Vulkan, on which the GPU's tests run.
@@ -211,7 +215,7 @@ packages() {
 }
 demo() { cargo run --locked --release --quiet; }
 
-# Other platforms and what users build, in release, are a lane of their own, next to the tests:
+# Other platforms, other features and what users build are a lane of their own, next to the tests:
 # compilers wait for each other less than they leave a second core idle. Its output comes at the
 # end, whole.
 second_lane() {
@@ -221,6 +225,7 @@ second_lane() {
   step "tests on aarch64" aarch64
   step "scenes on wasm32" wasm32
   step "lowest Rust version" lowest_rust
+  step "tests without threads" without_threads
   step "Python" python
   step "the main job" demo
   {
@@ -240,7 +245,6 @@ step "lint" cargo clippy --locked --workspace --all-targets --quiet -- -D warnin
 step "documentation" documentation
 step "software Vulkan" vulkan
 step "tests" tests
-step "tests without threads" without_threads
 step "tests with portable SIMD" portable_simd
 step "viewer in a browser" browser
 step "packages" packages
