@@ -218,6 +218,26 @@ mod tests {
         (bits, lists, boxes.state.clone())
     }
 
+    /// The list of changes is written over the last one, which is longer, shorter or none.
+    #[test]
+    fn every_batch_lists_its_own_boxes() {
+        for count in [1, 2] {
+            let mut boxes = Boxes::new();
+            boxes.set_workers(&Workers::new(count).unwrap());
+            let mut aabbs: Vec<Aabb> = (0..COUNT).map(|k| unit(k as f32)).collect();
+            boxes.insert_all(&aabbs, Filter::ALL).unwrap();
+            boxes.commit();
+            for every in [1, 3, 1, 2, COUNT, 1, 7] {
+                let moved = (0..COUNT).step_by(every);
+                moved.clone().for_each(|k| aabbs[k] = unit(aabbs[k].min[0] + 1.0));
+                boxes.set_all(&aabbs).unwrap();
+                assert!(boxes.changes().moved().iter().map(|slot| slot.index()).eq(moved));
+                boxes.commit();
+                assert!(boxes.changes().is_empty());
+            }
+        }
+    }
+
     /// The same arrays and lists as one worker leaves, with changes pending of every kind, with a
     /// few differing boxes, with all, with none, and after a batch that is refused.
     #[test]

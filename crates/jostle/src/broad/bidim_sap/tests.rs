@@ -350,3 +350,25 @@ proptest! {
         compare(&mut one, &mut oracle);
     }
 }
+
+/// Boxes that reach over so many strips that these are joined, in more than one chunk.
+#[test]
+fn joined_strips_find_the_same_pairs_on_every_number_of_workers() {
+    let count = 2 * strips::CHUNK + 900;
+    let mut aabbs = cloud(count, 0.1, [100.0, 10.0, 10.0], 5);
+    // Those of the first chunk are longer: chunks differ in what they hold.
+    let longer = aabbs.iter_mut().take(strips::CHUNK);
+    longer.for_each(|aabb| aabb.max[0] += 4.0);
+    let pairs = |mut detector: Detector| {
+        detector.boxes_mut().insert_all(&aabbs, Filter::ALL).unwrap();
+        detector.step().unwrap();
+        detector.pairs().to_vec()
+    };
+    let expected = pairs(Detector::new(Algorithm::Bvh));
+    assert!(expected.len() > 100);
+    let axes = AxisRule::Fixed(Axis::X, Axis::Y);
+    let options = BidimSapOptions { division: Division::Strips, axes, partitions: 2000 };
+    for threads in [1, 2, 3] {
+        assert!(pairs(detector(options, threads)) == expected, "{threads} threads");
+    }
+}
