@@ -356,8 +356,8 @@ proptest! {
 fn joined_strips_find_the_same_pairs_on_every_number_of_workers() {
     let count = 2 * strips::CHUNK + 900;
     let mut aabbs = cloud(count, 0.1, [100.0, 10.0, 10.0], 5);
-    // Those of the first chunk are longer: chunks differ in what they hold.
-    let longer = aabbs.iter_mut().take(strips::CHUNK);
+    // Those of the second chunk are longer: chunks differ in what they hold.
+    let longer = aabbs.iter_mut().skip(strips::CHUNK).take(strips::CHUNK);
     longer.for_each(|aabb| aabb.max[0] += 4.0);
     let pairs = |mut detector: Detector| {
         detector.boxes_mut().insert_all(&aabbs, Filter::ALL).unwrap();
