@@ -34,6 +34,19 @@ impl Node8 {
         }
     }
 
+    /// The boxes around those of two nodes, lane by lane; a lane without a box does not count.
+    #[inline(always)]
+    pub(crate) fn union(&self, other: &Node8) -> Node8 {
+        let mut union = *self;
+        for k in 0..3 {
+            for lane in 0..WIDTH {
+                union.min[k][lane] = union.min[k][lane].min(other.min[k][lane]);
+                union.max[k][lane] = union.max[k][lane].max(other.max[k][lane]);
+            }
+        }
+        union
+    }
+
     /// Puts a box into a lane.
     #[inline(always)]
     pub(crate) fn set(&mut self, lane: usize, aabb: &Aabb) {

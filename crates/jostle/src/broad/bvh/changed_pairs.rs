@@ -13,15 +13,19 @@ use crate::filter::Filter;
 use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::simd::node8::{Node8, NodeTests, WIDTH, lanes_of_bit};
+use crate::simd::prefetch::prefetch;
 use crate::simd::{self, Kernel, Simd};
 
+use super::family::{Family, Met, NO_NODE, NODES_AT_ONCE};
 use super::self_pairs::{Scratch, each, families, run};
 use super::tree::{Search, Tree, View};
 
 /// If a still tree has more than this many times as many boxes as move, the movers are so far apart
-/// that each searches for itself; a block of them would span too much of it. With a tenth moving,
-/// searching by blocks is 1.2 times as fast, with a twentieth twice; the two meet at about this.
-const SPARSE: usize = 48;
+/// that each searches for itself; a block of them would span too much of it. Of 100 000 boxes, with
+/// a fiftieth moving, searching by blocks is 1.4 times as fast, with one in five hundred it takes
+/// 2.8 times as long; the two take equally many tests at about this, and equal time at a little more
+/// (scene `tenth`, stage 'pairs').
+const SPARSE: usize = 64;
 
 /// Filters before and after the step.
 #[derive(Clone, Copy)]
@@ -180,14 +184,14 @@ impl<'a> Find<'a> {
 
     /// Lists the places at which boxes of a block meet or met the bounds of another.
     #[inline(always)]
-    fn list_places<S: Simd>(&mut self, simd: S, block: usize, among: &View<'_>, lanes_wanted: u32) {
+    fn list_places<S: Simd>(&mut self, simd: S, block: usize, among: &View<'_>) {
         let (new, old) = (&self.view.blocks()[block], &self.movers.old[block]);
         let Scratch { blocks, places, tests, .. } = &mut *self.scratch;
         places.clear();
         for &other in blocks.iter() {
             let bounds = among.bounds(other as usize);
             let near = simd.overlapping(new, &bounds) | simd.overlapping(old, &bounds);
-            simd.spread(near & lanes_wanted, other * WIDTH as u32, places);
+            simd.spread(near, other * WIDTH as u32, places);
         }
         *tests += 2 * (blocks.len() + places.len()) as u64;
     }
@@ -226,10 +230,12 @@ impl<'a> Find<'a> {
                 other > block || (other < block && movers.changed[other] == 0)
             });
         }
-        self.list_places(simd, block, &view, 0xff);
+        self.list_places(simd, block, &view);
         self.test_places(simd, block, &view, movers.old)
     }
 
+    /// The changed blocks of a node of level 1 against a still tree. A box that touches nothing on
+    /// the whole of its way neither begins nor ends anything, and that is one test in place of two.
     #[inline(always)]
     fn against_still<S: Simd>(
         &mut self,
@@ -237,19 +243,91 @@ impl<'a> Find<'a> {
         family: usize,
         still: &View<'_>,
     ) -> Result<(), LimitReached> {
-        let mut rest = self.changed_blocks(family);
-        if rest == 0 {
+        let changed = self.changed_blocks(family);
+        if changed == 0 {
             return Ok(());
         }
-        let search = Search { first: 0, ..self.family_search(simd, family, rest) };
+        let search = Search { first: 0, ..self.family_search(simd, family, changed) };
+        let blocks = self.family_of(family, changed, &search);
         let Scratch { reached, tests, .. } = &mut *self.scratch;
         still.reach(simd, &search, tests, reached);
-        while rest != 0 {
-            let block = family * WIDTH + rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            self.block_against_still(simd, block, still)?;
+        let nodes = std::mem::take(&mut self.scratch.reached.nodes);
+        for nodes in nodes.chunks(NODES_AT_ONCE) {
+            let Scratch { opened, blocks: listed, tests, .. } = &mut *self.scratch;
+            listed.clear();
+            blocks.list(simd, still, nodes, opened, listed);
+            *tests += (nodes.len() + opened.len()) as u64;
+            self.list_touched(simd, family, still);
+            self.test_touched(simd, family, still)?;
+        }
+        self.scratch.reached.nodes = nodes;
+        Ok(())
+    }
+
+    /// Tests boxes of a node of level 1 where they touch something on their way.
+    #[inline(always)]
+    fn test_touched<S: Simd>(
+        &mut self,
+        simd: S,
+        family: usize,
+        still: &View<'_>,
+    ) -> Result<(), LimitReached> {
+        for at in 0..self.scratch.touched.len() {
+            let place = self.scratch.touched[at] as usize;
+            let (met, lane) = (Met::of(self.scratch.blocks[place / WIDTH]), place % WIDTH);
+            let (block, boxes) = (family * WIDTH + met.own, &still.blocks()[met.block()]);
+            let now = simd.overlapping(boxes, &self.view.blocks()[block].get(lane));
+            let then = simd.overlapping(boxes, &self.movers.old[block].get(lane));
+            let id = self.view.ids[block][lane];
+            self.write(simd, id, &still.ids[met.block()], then, now)?;
         }
         Ok(())
+    }
+
+    /// The blocks of a node of level 1 of which some search; `all` is the search for all of these.
+    #[inline(always)]
+    fn family_of(&self, family: usize, searching: u32, all: &Search<'_>) -> Family<'a> {
+        let alone = self.view.depth() == 1;
+        let mut blocks = Node8::EMPTY;
+        if alone {
+            blocks.set(0, &all.bounds);
+        } else {
+            blocks = *self.view.parent(family);
+        }
+        let filters = self.movers.filters.map(|_| self.view.block_filters(family));
+        Family { blocks, searching, filters, own: NO_NODE }
+    }
+
+    /// Lists the places at which a changed box of a node of level 1 touches something on its way.
+    #[inline(always)]
+    fn list_touched<S: Simd>(&mut self, simd: S, family: usize, still: &View<'_>) {
+        let first = family * WIDTH;
+        let count = (self.view.blocks().len() - first).min(WIDTH);
+        let mut ways = [Node8::EMPTY; WIDTH];
+        for (lane, way) in ways.iter_mut().enumerate().take(count) {
+            *way = self.view.blocks()[first + lane].union(&self.movers.old[first + lane]);
+        }
+        let changed = &self.movers.changed[first..first + count];
+        let Scratch { blocks: listed, places, touched, tests, .. } = &mut *self.scratch;
+        places.clear();
+        for (at, &key) in listed.iter().enumerate() {
+            let met = Met::of(key);
+            let near = simd.overlapping(&ways[met.own], &still.bounds(met.block()));
+            let near = near & u32::from(changed[met.own]);
+            prefetch(std::slice::from_ref(&still.blocks()[met.block()]));
+            simd.spread(near, (at * WIDTH) as u32, places);
+        }
+        touched.resize(places.len(), 0);
+        let mut kept = 0;
+        for &place in places.iter() {
+            let (at, lane) = (place as usize / WIDTH, place as usize % WIDTH);
+            let met = Met::of(listed[at]);
+            let hits = simd.overlapping(&still.blocks()[met.block()], &ways[met.own].get(lane));
+            touched[kept] = place;
+            kept += usize::from(hits != 0);
+        }
+        touched.truncate(kept);
+        *tests += (listed.len() + places.len() + 2 * kept) as u64;
     }
 
     /// Each changed box of a node of level 1 searches for itself.
@@ -289,28 +367,18 @@ impl<'a> Find<'a> {
         let Scratch { reached, blocks, tests, .. } = &mut *self.scratch;
         still.reach(simd, &search, tests, reached);
         still.blocks_below(simd, &search, &reached.nodes, tests, blocks);
-        *tests += 2 * blocks.len() as u64;
+        *tests += blocks.len() as u64;
         for at in 0..self.scratch.blocks.len() {
             let other = self.scratch.blocks[at] as usize;
+            if simd.overlapping(&still.blocks()[other], &bounds) == 0 {
+                continue;
+            }
+            self.scratch.tests += 2;
             let now = simd.overlapping(&still.blocks()[other], &new);
             let before = simd.overlapping(&still.blocks()[other], &old);
             self.write(simd, view.ids[block][lane], &still.ids[other], before, now)?;
         }
         Ok(())
-    }
-
-    #[inline(always)]
-    fn block_against_still<S: Simd>(
-        &mut self,
-        simd: S,
-        block: usize,
-        still: &View<'_>,
-    ) -> Result<(), LimitReached> {
-        let search = self.search(simd, block, 0);
-        let Scratch { reached, blocks, tests, .. } = &mut *self.scratch;
-        still.blocks_below(simd, &search, &reached.nodes, tests, blocks);
-        self.list_places(simd, block, still, u32::from(self.movers.changed[block]));
-        self.test_places(simd, block, still, still.blocks())
     }
 
     #[inline(always)]

@@ -76,6 +76,7 @@ use crate::queries::{BoxQueries, QuerySource};
 use crate::stats::{StageClock, Stats};
 
 mod changed_pairs;
+mod family;
 mod forest;
 pub(super) mod order;
 mod queries;

@@ -1,16 +1,17 @@
 //! [`Rows`]: which boxes overlapped in the last step, block by block, and what has changed since.
 //!
 //! While a tree keeps its order, a search visits nearly the same pairs of blocks in every step. So
-//! the hits of a block are kept as a row: the later blocks it hits, ascending, and for each of them
-//! 64 bits, one for each pair of their boxes. Two rows of the same block are merged by block, and
-//! the bits that differ are the events. Pairs that overlap before and after the step are neither
-//! written nor sorted, and a step without a row before reports all its bits: all pairs.
+//! the hits of a family of eight blocks are kept as a row: which of them hits which later block, as
+//! ascending keys ([`Met`](super::family::Met)), and for each of these 64 bits, one for each pair of
+//! their boxes. Two rows of the same family are merged by key, and the bits that differ are the
+//! events. Pairs that overlap before and after the step are neither written nor sorted, and a step
+//! without a row before reports all its bits: all pairs.
 //!
-//! Only blocks with a hit are in a row, so two rows list different blocks only where an event is.
+//! Only blocks with a hit are in a row, so two rows have different keys only where an event is.
 
 use crate::simd::node8::WIDTH;
 
-/// Ends a row. No block has this number: there are at most 2^29.
+/// Ends a row. Only trees of 2^32 boxes, which no slots are left for, would have it as a key.
 const END: u32 = u32::MAX;
 
 /// The hits of some blocks in one step.
@@ -19,7 +20,7 @@ struct Table {
     /// The hits within each block.
     within: Vec<u32>,
     /// The rows, one after the other, each with [`END`] at its end.
-    blocks: Vec<u32>,
+    keys: Vec<u32>,
     /// Byte `i` holds the hits of the row's box `i`.
     masks: Vec<u64>,
 }
@@ -27,19 +28,19 @@ struct Table {
 impl Table {
     fn clear(&mut self) {
         self.within.clear();
-        self.blocks.clear();
+        self.keys.clear();
         self.masks.clear();
     }
 
     fn bytes(&self) -> usize {
-        (self.within.capacity() + self.blocks.capacity()) * 4 + self.masks.capacity() * 8
+        (self.within.capacity() + self.keys.capacity()) * 4 + self.masks.capacity() * 8
     }
 }
 
 /// Bits of two blocks that differ from those of the step before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Difference {
-    pub block: u32,
+    pub key: u32,
     pub now: u64,
     pub differing: u64,
 }
@@ -51,9 +52,9 @@ pub(crate) struct Rows {
     before: Table,
     /// Where the next row of `before` begins.
     next: usize,
-    /// The blocks that the present row may hit, and their hits.
+    /// The keys of the present row's blocks that may hit, and their hits.
     pub(super) listed: Vec<u32>,
-    pub(super) masks: Vec<[u8; WIDTH]>,
+    masks: Vec<[u8; WIDTH]>,
     differences: Vec<Difference>,
 }
 
@@ -76,34 +77,46 @@ impl Rows {
         before.unwrap_or(0)
     }
 
-    /// Takes a block's row from `listed` and `masks`. Returns what differs from the one before.
+    /// Begins a row, to which keys may be appended in `listed`.
     #[inline(always)]
-    pub(super) fn end_row(&mut self) -> &[Difference] {
-        self.pack();
-        let count = self.merge();
-        grow(&mut self.now.blocks, self.listed.len());
-        self.now.blocks.extend_from_slice(&self.listed);
-        grow(&mut self.now.masks, self.masks.len());
-        self.now.masks.extend(self.masks.iter().map(|mask| u64::from_le_bytes(*mask)));
-        &self.differences[..count]
+    pub(super) fn begin_row(&mut self) {
+        self.listed.clear();
+        self.masks.clear();
     }
 
-    /// Leaves out the blocks without a hit, and ends the row.
+    /// The keys that were listed after `known` others, and room for their hits.
     #[inline(always)]
-    fn pack(&mut self) {
-        let mut kept = 0;
-        let count = self.listed.len().min(self.masks.len());
+    pub(super) fn listed_after(&mut self, known: usize) -> (&[u32], &mut [[u8; WIDTH]]) {
+        self.masks.resize(self.listed.len(), [0; WIDTH]);
+        (&self.listed[known..], &mut self.masks[known..])
+    }
+
+    /// Leaves out the keys without a hit after `known` others.
+    #[inline(always)]
+    pub(super) fn pack(&mut self, known: usize) {
+        let (count, mut kept) = (self.listed.len().min(self.masks.len()), known);
         let (listed, masks) = (&mut self.listed[..count], &mut self.masks[..count]);
-        for place in 0..count {
-            let (block, mask) = (listed[place], masks[place]);
-            listed[kept] = block;
+        for place in known..count {
+            let (key, mask) = (listed[place], masks[place]);
+            listed[kept] = key;
             masks[kept] = mask;
             kept += usize::from(u64::from_le_bytes(mask) != 0);
         }
         self.listed.truncate(kept);
-        self.listed.push(END);
         self.masks.truncate(kept);
+    }
+
+    /// Ends a family's row. Returns what differs from the one before.
+    #[inline(always)]
+    pub(super) fn end_row(&mut self) -> &[Difference] {
+        self.listed.push(END);
         self.masks.push([0; WIDTH]);
+        let count = self.merge();
+        grow(&mut self.now.keys, self.listed.len());
+        self.now.keys.extend_from_slice(&self.listed);
+        grow(&mut self.now.masks, self.masks.len());
+        self.now.masks.extend(self.masks.iter().map(|mask| u64::from_le_bytes(*mask)));
+        &self.differences[..count]
     }
 
     /// Finds what differs between the present row and the one before, without a branch on a single
@@ -111,26 +124,26 @@ impl Rows {
     #[inline(always)]
     fn merge(&mut self) -> usize {
         // Blocks that are new have no row before.
-        let known = self.next < self.before.blocks.len();
-        let (blocks, masks, first) = match known {
-            true => (&self.before.blocks[..], &self.before.masks[..], self.next),
+        let known = self.next < self.before.keys.len();
+        let (keys, masks, first) = match known {
+            true => (&self.before.keys[..], &self.before.masks[..], self.next),
             false => (&[END][..], &[0][..], 0),
         };
         let (mut at, mut old, mut found) = (0, first, 0);
         loop {
-            let (one, other) = (self.listed[at], blocks[old]);
-            let block = one.min(other);
-            if block == END {
+            let (one, other) = (self.listed[at], keys[old]);
+            let key = one.min(other);
+            if key == END {
                 break;
             }
-            let (is, was) = (one == block, other == block);
+            let (is, was) = (one == key, other == key);
             let now = u64::from_le_bytes(self.masks[at]) & u64::from(is).wrapping_neg();
             let before = masks[old] & u64::from(was).wrapping_neg();
             let differing = now ^ before;
             if found == self.differences.len() {
                 self.differences.resize(found + 64, Difference::default());
             }
-            self.differences[found] = Difference { block, now, differing };
+            self.differences[found] = Difference { key, now, differing };
             found += usize::from(differing != 0);
             at += usize::from(is);
             old += usize::from(was);
@@ -180,19 +193,25 @@ mod tests {
     }
 
     fn differences(rows: &mut Rows, row: &Row) -> Vec<Difference> {
-        rows.listed.clear();
-        rows.masks.clear();
-        rows.listed.extend(row.keys());
-        rows.masks.extend(row.values().map(|mask| mask.to_le_bytes()));
+        rows.begin_row();
+        // In two parts, as those that are searched for one after the other.
+        for upper in [false, true] {
+            let known = rows.listed.len();
+            let part = || row.iter().filter(|(key, _)| (**key >= 6) == upper);
+            rows.listed.extend(part().map(|(key, _)| key));
+            let (_, masks) = rows.listed_after(known);
+            masks.iter_mut().zip(part()).for_each(|(hits, (_, mask))| *hits = mask.to_le_bytes());
+            rows.pack(known);
+        }
         rows.end_row().to_vec()
     }
 
     fn plainly(now: &Row, before: &Row) -> Vec<Difference> {
         let mask = |row: &Row, block: u32| row.get(&block).copied().unwrap_or(0);
         (0..12)
-            .map(|block| {
-                let (now, before) = (mask(now, block), mask(before, block));
-                Difference { block, now, differing: now ^ before }
+            .map(|key| {
+                let (now, before) = (mask(now, key), mask(before, key));
+                Difference { key, now, differing: now ^ before }
             })
             .filter(|difference| difference.differing != 0)
             .collect()

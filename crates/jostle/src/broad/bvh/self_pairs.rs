@@ -2,17 +2,19 @@
 //!
 //! ```text
 //! for each node of 64 boxes, P:
-//!     reached  = later nodes of 64 that P's bounds meet, found once from the root
-//!     for each block of 8 in P:
-//!         blocks = later blocks below `reached` that the block's bounds meet
-//!         tests  = boxes of the block that meet the bounds of such a block
-//!         for each: test the box against the eight boxes there at once, keep the eight bits
-//!         compare the bits with those of the step before, append the pairs that differ
+//!     reached = later nodes of 64 that P's bounds meet, found from the root
+//!     opened  = blocks of 8 in P that meet the bounds of a reached node
+//!     listed  = later blocks below that node that such a block's bounds meet
+//!     places  = boxes of the block that meet the bounds of a listed one
+//!     for each: test the box against the eight boxes there at once, keep the eight bits
+//!     compare the bits with those of the step before, append the pairs that differ
 //! ```
 //!
 //! Every line is a loop over a list that the line before made, without a branch on a single
 //! test: lists are filled by storing eight lanes and keeping as many as were hit. A walk in
-//! depth with the same tests took twice as long, most of it for mispredicted branches.
+//! depth with the same tests took twice as long, most of it for mispredicted branches. Lists are
+//! made for 64 boxes at a time: for each block of eight they are so short that leaving the loops
+//! was mispredicted several times a block.
 //!
 //! The last line is in `rows.rs`. If the order of the tree is that of the step before, it appends
 //! what began and what ended; else there are no bits before, and it appends all pairs.
@@ -25,8 +27,10 @@ use crate::id::Slot;
 use crate::pair::{Lane, LimitReached, Pair, PairBuffer};
 use crate::par::Workers;
 use crate::simd::node8::{NodeTests, WIDTH, lanes_of_bit};
+use crate::simd::prefetch::prefetch;
 use crate::simd::{self, Kernel, Simd};
 
+use super::family::{Family, Met, NODES_AT_ONCE};
 use super::rows::Rows;
 use super::tree::{Reached, Search, Tree, View};
 
@@ -38,10 +42,14 @@ const TASKS_PER_WORKER: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     pub reached: Reached,
+    /// Reached nodes times eight plus the lane of a block that searches below them.
+    pub opened: Vec<u32>,
     /// Blocks to be tested against.
     pub blocks: Vec<u32>,
-    /// Places: a block times eight plus a lane of the block that searches.
+    /// Places: what is tested against, times eight, plus a lane of the block that searches.
     pub places: Vec<u32>,
+    /// Of these, the places at which something touches.
+    pub touched: Vec<u32>,
     pub rows: Rows,
     pub ended: Vec<Pair>,
     pub tests: u64,
@@ -125,16 +133,12 @@ impl Kernel for Find<'_> {
             return self.within(simd, 0);
         }
         for family in self.families.clone() {
-            let (bounds, filter) = self.view.family(simd, family);
-            let search = Search { bounds, filter, first: family * WIDTH };
-            let Scratch { reached, tests, .. } = &mut *self.scratch;
-            self.view.reach(simd, &search, tests, reached);
+            self.search(simd, family);
             let end = self.view.blocks().len().min((family + 1) * WIDTH);
             for block in family * WIDTH..end {
                 self.within(simd, block)?;
-                self.against_later(simd, block);
-                self.write_differences(block)?;
             }
+            self.write_differences(family)?;
         }
         Ok(())
     }
@@ -166,38 +170,66 @@ impl Find<'_> {
         Ok(())
     }
 
-    /// Lists the later blocks that boxes of a block may hit, and finds the hits.
+    /// Finds the hits between the blocks of a family and what comes later.
     #[inline(always)]
-    fn against_later<S: Simd>(&mut self, simd: S, block: usize) {
+    fn search<S: Simd>(&mut self, simd: S, number: usize) {
         let view = self.view;
-        let boxes = &view.blocks()[block];
-        let filter = self.filters.map(|_| view.filter(block));
-        let search = Search { bounds: view.bounds(block), filter, first: block + 1 };
-        let Scratch { reached, places, rows, tests, .. } = &mut *self.scratch;
-        let Rows { listed, masks, .. } = rows;
-        view.blocks_below(simd, &search, &reached.nodes, tests, listed);
+        let (bounds, filter) = view.family(simd, number);
+        let search = Search { bounds, filter, first: number * WIDTH };
+        let family = Family {
+            blocks: *view.parent(number),
+            searching: 0xff,
+            filters: self.filters.map(|_| view.block_filters(number)),
+            own: number,
+        };
+        let Scratch { reached, rows, tests, .. } = &mut *self.scratch;
+        view.reach(simd, &search, tests, reached);
+        rows.begin_row();
+        let nodes = std::mem::take(&mut reached.nodes);
+        for nodes in nodes.chunks(NODES_AT_ONCE) {
+            let Scratch { opened, rows, tests, .. } = &mut *self.scratch;
+            let known = rows.listed.len();
+            family.list(simd, &view, nodes, opened, &mut rows.listed);
+            *tests += (nodes.len() + opened.len()) as u64;
+            self.test_blocks(simd, number, known);
+            self.scratch.rows.pack(known);
+        }
+        self.scratch.reached.nodes = nodes;
+    }
+
+    /// Finds the hits between the blocks of a family and those that were listed after `known` others.
+    #[inline(always)]
+    fn test_blocks<S: Simd>(&mut self, simd: S, family: usize, known: usize) {
+        let view = self.view;
+        let own = &view.blocks()[family * WIDTH..];
+        let Scratch { places, rows, tests, .. } = &mut *self.scratch;
+        let (listed, masks) = rows.listed_after(known);
         places.clear();
-        for (at, &other) in listed.iter().enumerate() {
-            let near = simd.overlapping(boxes, &view.bounds(other as usize));
+        for (at, &key) in listed.iter().enumerate() {
+            let met = Met::of(key);
+            let near = simd.overlapping(&own[met.own], &view.bounds(met.block()));
+            prefetch(std::slice::from_ref(&view.blocks()[met.block()]));
             simd.spread(near, (at * WIDTH) as u32, places);
         }
         *tests += (listed.len() + places.len()) as u64;
-        masks.clear();
-        masks.resize(listed.len(), [0; WIDTH]);
+        let blocks = view.blocks();
         for &place in places.iter() {
             let (at, lane) = (place as usize / WIDTH, place as usize % WIDTH);
-            let other = &view.blocks()[listed[at] as usize];
-            masks[at][lane] = simd.overlapping(other, &boxes.get(lane)) as u8;
+            let met = Met::of(listed[at]);
+            let other = &blocks[met.block()];
+            masks[at][lane] = simd.overlapping(other, &own[met.own].get(lane)) as u8;
         }
     }
 
-    /// Writes what the hits of a block differ in from those of the step before.
+    /// Writes what the hits of a family differ in from those of the step before.
     #[inline(always)]
-    fn write_differences(&mut self, block: usize) -> Result<(), LimitReached> {
+    fn write_differences(&mut self, family: usize) -> Result<(), LimitReached> {
         let view = self.view;
+        let own = &view.ids[family * WIDTH..];
         let Scratch { rows, ended, .. } = &mut *self.scratch;
         for difference in rows.end_row() {
-            let sides = [&view.ids[block], &view.ids[difference.block as usize]];
+            let met = Met::of(difference.key);
+            let sides = [&own[met.own], &view.ids[met.block()]];
             let (now, differing) = (difference.now, difference.differing);
             let began = self.lane.room(WIDTH * WIDTH)?;
             append(now & differing, sides, self.filters, began);

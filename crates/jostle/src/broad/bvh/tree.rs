@@ -522,6 +522,28 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The joined filters of the blocks of a node of level 1.
+    #[inline(always)]
+    pub(crate) fn block_filters(&self, node: usize) -> &'a [Filter] {
+        &self.filters[0][node * WIDTH..]
+    }
+
+    /// The bounds of the blocks of a node of level 1.
+    #[inline(always)]
+    pub(crate) fn parent(&self, node: usize) -> &'a Node8 {
+        &self.levels[1][node]
+    }
+
+    /// The bounds of a node of level 1, as those above hold them; without any above they are not
+    /// known.
+    #[inline(always)]
+    pub(crate) fn family_bounds(&self, node: usize) -> Aabb {
+        match self.levels[2].get(node / WIDTH) {
+            Some(above) => above.get(node % WIDTH),
+            None => Aabb::EVERYTHING,
+        }
+    }
+
     /// The bounds of a node of level 1 and its joined filter, if there are filters.
     #[inline(always)]
     pub(crate) fn family<S: Simd>(&self, simd: S, node: usize) -> (Aabb, Option<&'a Filter>) {
@@ -566,7 +588,7 @@ impl<'a> View<'a> {
 
     /// Those children of a mask whose joined filter allows a pair.
     #[inline(always)]
-    fn admitted(&self, level: usize, node: usize, filter: &Filter, mask: u32) -> u32 {
+    pub(crate) fn admitted(&self, level: usize, node: usize, filter: &Filter, mask: u32) -> u32 {
         let mut rest = mask;
         let mut admitted = 0;
         while rest != 0 {

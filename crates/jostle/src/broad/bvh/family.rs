@@ -1,0 +1,89 @@
+//! [`Family`]: the eight blocks of a node of level 1, which search a tree together.
+//!
+//! Blocks one by one would all look at the same nodes. Together they look at the bounds of a node
+//! once, with eight tests in one, and only those that meet it go on to the blocks below.
+
+use crate::filter::Filter;
+use crate::simd::Simd;
+use crate::simd::node8::{Node8, NodeTests, WIDTH};
+
+use super::self_pairs::each;
+use super::tree::View;
+
+/// No node has this number.
+pub(super) const NO_NODE: usize = usize::MAX;
+
+/// How many reached nodes are searched at a time. Most families reach a few dozen; in a pile of
+/// boxes in one place, which all meet, this bounds the memory of the lists.
+pub(super) const NODES_AT_ONCE: usize = 512;
+
+/// See the [module](self).
+#[derive(Clone, Copy)]
+pub(super) struct Family<'a> {
+    /// The bounds of the blocks.
+    pub blocks: Node8,
+    /// Those that search, as a mask.
+    pub searching: u32,
+    /// Their joined filters, if there are filters.
+    pub filters: Option<&'a [Filter]>,
+    /// If they search their own tree for what comes later, the node they are of; else [`NO_NODE`].
+    pub own: usize,
+}
+
+/// Two blocks whose bounds meet, in one number: the node of the second, the lane of the first in
+/// its family, and the lane of the second in its node. The numbers of a family ascend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Met {
+    /// The lane of the block that searches.
+    pub own: usize,
+    node: usize,
+    lane: usize,
+}
+
+impl Met {
+    #[inline(always)]
+    pub(super) fn of(key: u32) -> Met {
+        let key = key as usize;
+        Met { own: key / WIDTH % WIDTH, node: key / (WIDTH * WIDTH), lane: key % WIDTH }
+    }
+
+    /// The block that was found.
+    #[inline(always)]
+    pub(super) fn block(&self) -> usize {
+        self.node * WIDTH + self.lane
+    }
+}
+
+impl Family<'_> {
+    /// Appends to `listed` the blocks below the reached nodes of a tree that each block meets, as
+    /// [`Met`] reads them. Each entry of `opened` is a node times eight plus the lane of a block that meets it.
+    #[inline(always)]
+    pub(super) fn list<S: Simd>(
+        &self,
+        simd: S,
+        tree: &View<'_>,
+        reached: &[u32],
+        opened: &mut Vec<u32>,
+        listed: &mut Vec<u32>,
+    ) {
+        opened.clear();
+        if tree.depth() == 1 {
+            // One block, without bounds.
+            each(self.searching, |own| listed.push((own * WIDTH) as u32));
+            return;
+        }
+        for &node in reached {
+            let near = simd.overlapping(&self.blocks, &tree.family_bounds(node as usize));
+            simd.spread(near & self.searching, node * WIDTH as u32, opened);
+        }
+        for &open in opened.iter() {
+            let (node, own) = (open as usize / WIDTH, open as usize % WIDTH);
+            let mut mask = simd.overlapping(tree.parent(node), &self.blocks.get(own));
+            if let Some(filters) = self.filters {
+                mask &= tree.admitted(1, node, &filters[own], mask);
+            }
+            let later = if node == self.own { 0xfe << own } else { 0xff };
+            simd.spread(mask & later, open * WIDTH as u32, listed);
+        }
+    }
+}
