@@ -11,7 +11,7 @@ use super::feature::{point_triangle, triangles, weigh};
 use super::random::Random;
 use super::ray::Shear;
 use crate::aabb::Aabb;
-use crate::simd::leaf_gaps::{LeafGaps, LeafRay};
+use crate::simd::leaf_gaps::{LeafGaps, LeafRay, RAY_ROUNDING};
 use crate::simd::leaf_pairs::{LeafPairs, PairGap};
 use crate::simd::leaf8::Leaf8;
 use crate::simd::node_maps::NodeMap;
@@ -208,11 +208,10 @@ fn ray_of(from: DVec3, direction: DVec3) -> (LeafRay, Shear) {
     let forward = direction[axes[2]].signum();
     let ray = LeafRay {
         axes,
-        origin: axes.map(|axis| from[axis]),
-        shear: parts,
-        begin: 0.0,
+        origin: axes.map(|axis| from[axis] as f32),
+        shear: parts.map(|part| part as f32),
         forward: forward as f32,
-        slack: 8.0 * f32::EPSILON * 2.0,
+        slack: RAY_ROUNDING * 2.0,
     };
     (ray, shear)
 }
@@ -220,7 +219,7 @@ fn ray_of(from: DVec3, direction: DVec3) -> (LeafRay, Shear) {
 fn check_ray(own: &[Triangle], shear: &Shear, said: &Said, counts: &mut Counts) {
     for (lane, corners) in own.iter().enumerate() {
         let seen = said.crossed >> lane & 1 == 1;
-        match shear.hit(corners) {
+        match shear.hit(corners.each_ref()) {
             Some((time, _)) if time < 2.0 - 1e-5 => {
                 assert!(seen, "{corners:?}");
                 counts.hit += 1;

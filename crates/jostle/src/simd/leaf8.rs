@@ -118,14 +118,14 @@ impl Leaf8 {
 
     /// The lower corner of the box.
     #[inline(always)]
-    pub(super) fn low(&self) -> [f32; 3] {
-        self.low
+    pub(super) fn low(&self) -> &[f32; 3] {
+        &self.low
     }
 
     /// Lengths of a step.
     #[inline(always)]
-    pub(super) fn step(&self) -> [f32; 3] {
-        self.step
+    pub(super) fn step(&self) -> &[f32; 3] {
+        &self.step
     }
 
     /// How many steps a corner of each triangle is from the lower corner of the box.

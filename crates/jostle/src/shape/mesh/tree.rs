@@ -56,6 +56,18 @@ impl Link {
         if self.0 & LEAF == 0 { Link(self.0 + by as u32) } else { self }
     }
 
+    /// The place of a leaf, if this leads to one.
+    #[inline(always)]
+    pub(crate) fn leaf(self) -> Option<usize> {
+        (self.0 & LEAF != 0).then_some((self.0 & !LEAF) as usize)
+    }
+
+    /// The place of a node; only if this does not lead to a leaf.
+    #[inline(always)]
+    pub(crate) fn node(self) -> u32 {
+        self.0
+    }
+
     #[inline(always)]
     pub(crate) fn child(self) -> Child {
         if self.0 & LEAF == 0 { Child::Node(self.0) } else { Child::Leaf(self.0 & !LEAF) }
