@@ -159,6 +159,10 @@ impl MeshTree {
 /// Leaves fitted by one task at a time.
 pub(super) const LEAVES_PER_TASK: usize = 1 << 9;
 
+/// Leaves whose corners are gathered before they are fitted: a row that has just been written lane
+/// by lane cannot be read as a whole before the writes have reached the cache.
+const LEAVES_AT_ONCE: usize = 4;
+
 /// Puts the corners of triangles into leaves.
 pub(super) struct Fit<'a> {
     pub frame: &'a Frame,
@@ -173,28 +177,42 @@ impl Kernel for Fit<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let Fit { frame, leaves, vertices, triangles } = self;
-        let mut places: Corners = [[[0.0; WIDTH]; 3]; 3];
-        for leaf in leaves {
-            for lane in 0..WIDTH {
-                let corners = &triangles[leaf.triangle(lane) as usize];
-                for corner in 0..3 {
-                    let at = vertices[corners[corner] as usize];
-                    places[corner][0][lane] = at.x;
-                    places[corner][1][lane] = at.y;
-                    places[corner][2][lane] = at.z;
-                }
-            }
-            // As `Frame::enter`, by whole rows.
-            for corner in &mut places {
-                for (row, origin) in corner.iter_mut().zip(frame.origin.to_array()) {
-                    for at in row {
-                        *at = (*at - origin) * frame.scale;
+        // Copies, which a write to a leaf cannot change.
+        let (origin, scale) = (frame.origin.to_array(), frame.scale);
+        let mut places: [Corners; LEAVES_AT_ONCE] = [[[[0.0; WIDTH]; 3]; 3]; LEAVES_AT_ONCE];
+        for leaves in leaves.chunks_mut(LEAVES_AT_ONCE) {
+            for (leaf, places) in leaves.iter().zip(&mut places) {
+                for lane in 0..WIDTH {
+                    let corners = &triangles[leaf.triangle(lane) as usize];
+                    for corner in 0..3 {
+                        let at = &vertices[corners[corner] as usize];
+                        places[corner][0][lane] = at.x;
+                        places[corner][1][lane] = at.y;
+                        places[corner][2][lane] = at.z;
                     }
                 }
             }
-            leaf.fit(&places);
+            for (leaf, places) in leaves.iter_mut().zip(&mut places) {
+                // As `Frame::enter`, by whole rows.
+                for corner in &mut *places {
+                    for k in 0..3 {
+                        corner[k] = moved(&corner[k], origin[k], scale);
+                    }
+                }
+                leaf.fit(places);
+            }
         }
     }
+}
+
+/// A row of coordinates in a frame.
+#[inline(always)]
+fn moved(row: &[f64; WIDTH], origin: f64, scale: f64) -> [f64; WIDTH] {
+    let mut out = [0.0; WIDTH];
+    for lane in 0..WIDTH {
+        out[lane] = (row[lane] - origin) * scale;
+    }
+    out
 }
 
 /// The f32 box of a triangle in the tree's frame.
