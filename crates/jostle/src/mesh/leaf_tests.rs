@@ -153,10 +153,11 @@ fn leaves_tell_apart_only_what_is_apart() {
         let (a, b) = (leaf_of(&own), leaf_of(&local));
         let point = center + random.point() * size * 3.0;
         let reach = random.point().abs() * size * [0.0, 0.3, 1.0][round % 3];
-        // At a corner, at an edge, or anywhere.
+        // At a corner, at an edge, anywhere near, or past the leaf.
         let one = random.below(own.len());
         let [p, q, _] = own[one];
-        let target = [p, p + (q - p) * random.number().abs(), point][round % 3];
+        let edge = p + (q - p) * random.number().abs();
+        let target = [p, edge, point, edge, random.point()][round % 5];
         let from = random.point();
         let (ray, shear) = ray_of(from, (target - from).normalize_or(DVec3::X));
         let line = random.point().normalize_or_zero().as_vec3().to_array();

@@ -157,7 +157,7 @@ impl MeshTree {
 }
 
 /// Leaves fitted by one task at a time.
-pub(super) const LEAVES_PER_TASK: usize = 1 << 9;
+pub(super) const LEAVES_PER_TASK: usize = 1 << 7;
 
 /// Leaves whose corners are gathered before they are fitted: a row that has just been written lane
 /// by lane cannot be read as a whole before the writes have reached the cache.
