@@ -7,8 +7,8 @@ use super::node8::WIDTH;
 /// Items that live in place: a tree of a million triangles rarely needs more than 40.
 const IN_PLACE: usize = 64;
 
-/// Where a [`LaneStack`] keeps its items. Nothing is cleared first, which took a sixth of the
-/// time of a ray; and it is apart from the stack, so that the stack itself lives in registers.
+/// Where a [`LaneStack`] keeps its items. Nothing is cleared first, which would be a call for
+/// every ray; and it is apart from the stack, so that the stack itself can live in registers.
 pub(crate) struct LaneRoom {
     keys: MaybeUninit<[f32; IN_PLACE]>,
     places: MaybeUninit<[u32; IN_PLACE]>,
