@@ -1,6 +1,5 @@
 //! Data structures that know nothing about collision.
 
-pub(crate) mod lane_stack;
 pub(crate) mod pair_sort;
 pub mod radix_sort;
 pub(crate) mod regions;

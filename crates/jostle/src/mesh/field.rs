@@ -23,7 +23,7 @@ impl HeightField {
         let shear = Shear::new(origin, direction);
         let mut best: Option<(f64, u32, [f64; 3])> = None;
         self.along(origin, direction, from, to, |triangle, corners| {
-            if let Some((time, weights)) = shear.hit(corners)
+            if let Some((time, weights)) = shear.hit(corners.each_ref())
                 && time <= limit
                 && best.is_none_or(|(other, number, _)| (time, triangle) < (other, number))
             {

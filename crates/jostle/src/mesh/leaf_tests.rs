@@ -11,7 +11,7 @@ use super::feature::{point_triangle, triangles, weigh};
 use super::random::Random;
 use super::ray::Shear;
 use crate::aabb::Aabb;
-use crate::simd::leaf_gaps::{LeafGaps, LeafRay};
+use crate::simd::leaf_gaps::{LeafGaps, LeafRay, RAY_ROUNDING};
 use crate::simd::leaf_pairs::{LeafPairs, PairGap};
 use crate::simd::leaf8::Leaf8;
 use crate::simd::node_maps::NodeMap;
@@ -153,10 +153,11 @@ fn leaves_tell_apart_only_what_is_apart() {
         let (a, b) = (leaf_of(&own), leaf_of(&local));
         let point = center + random.point() * size * 3.0;
         let reach = random.point().abs() * size * [0.0, 0.3, 1.0][round % 3];
-        // At a corner, at an edge, or anywhere.
+        // At a corner, at an edge, anywhere near, or past the leaf.
         let one = random.below(own.len());
         let [p, q, _] = own[one];
-        let target = [p, p + (q - p) * random.number().abs(), point][round % 3];
+        let edge = p + (q - p) * random.number().abs();
+        let target = [p, edge, point, edge, random.point()][round % 5];
         let from = random.point();
         let (ray, shear) = ray_of(from, (target - from).normalize_or(DVec3::X));
         let line = random.point().normalize_or_zero().as_vec3().to_array();
@@ -208,11 +209,10 @@ fn ray_of(from: DVec3, direction: DVec3) -> (LeafRay, Shear) {
     let forward = direction[axes[2]].signum();
     let ray = LeafRay {
         axes,
-        origin: axes.map(|axis| from[axis]),
-        shear: parts,
-        begin: 0.0,
+        origin: axes.map(|axis| from[axis] as f32),
+        shear: parts.map(|part| part as f32),
         forward: forward as f32,
-        slack: 8.0 * f32::EPSILON * 2.0,
+        slack: RAY_ROUNDING * 2.0,
     };
     (ray, shear)
 }
@@ -220,7 +220,7 @@ fn ray_of(from: DVec3, direction: DVec3) -> (LeafRay, Shear) {
 fn check_ray(own: &[Triangle], shear: &Shear, said: &Said, counts: &mut Counts) {
     for (lane, corners) in own.iter().enumerate() {
         let seen = said.crossed >> lane & 1 == 1;
-        match shear.hit(corners) {
+        match shear.hit(corners.each_ref()) {
             Some((time, _)) if time < 2.0 - 1e-5 => {
                 assert!(seen, "{corners:?}");
                 counts.hit += 1;

@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::data::Mesh;
 use super::random::Random;
-use super::ray::{Search, Shear};
+use super::ray::{Cast, Shear};
 use crate::par::Workers;
 use crate::simd::Level;
 
@@ -70,14 +70,14 @@ fn trees_answer_rays_like_loops_at_every_level() {
                 let limit = [f64::INFINITY, mesh.bounding_radius()][round / 7 % 2];
                 let shear = Shear::new(origin, direction);
                 let all = (0..mesh.triangles().len() as u32).filter_map(|triangle| {
-                    let (time, weights) = shear.hit(&mesh.corners(triangle))?;
+                    let (time, weights) = shear.hit(mesh.corner_places(triangle))?;
                     (time <= limit).then_some((time, triangle, weights))
                 });
                 let all: Vec<(f64, u32, [f64; 3])> = all.collect();
                 let best = all.iter().copied().min_by(|a, b| a.partial_cmp(b).unwrap());
                 for level in Level::available() {
-                    let search = Search::new(&mesh, origin, direction, limit);
-                    let found = search.and_then(|search| level.run(&search));
+                    let found = level.run(Cast { mesh: &mesh, origin, direction, limit });
+                    let found = found.map(|hit| (hit.time, hit.triangle, hit.weights));
                     assert_eq!(found, best, "{level:?} {origin} {direction} {limit}");
                 }
                 hits += usize::from(best.is_some());

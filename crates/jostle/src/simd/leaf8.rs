@@ -104,11 +104,7 @@ impl Leaf8 {
             let (step, each) = if step > 1e-30 { (step, 1.0 / step) } else { (0.0, 0.0) };
             (self.low[k], self.step[k]) = (low, step);
             for corner in 0..3 {
-                for lane in 0..WIDTH {
-                    let steps = (places[corner][k][lane] - f64::from(low)) as f32 * each;
-                    let whole = if steps < STEPS { steps } else { STEPS } + WHOLE;
-                    self.corners[corner][k][lane] = whole.to_bits() as u16;
-                }
+                self.corners[corner][k] = whole_steps(&places[corner][k], f64::from(low), each);
             }
             let off = rounding(low, step, length);
             error = if off > error { off } else { error };
@@ -118,14 +114,14 @@ impl Leaf8 {
 
     /// The lower corner of the box.
     #[inline(always)]
-    pub(super) fn low(&self) -> [f32; 3] {
-        self.low
+    pub(super) fn low(&self) -> &[f32; 3] {
+        &self.low
     }
 
     /// Lengths of a step.
     #[inline(always)]
-    pub(super) fn step(&self) -> [f32; 3] {
-        self.step
+    pub(super) fn step(&self) -> &[f32; 3] {
+        &self.step
     }
 
     /// How many steps a corner of each triangle is from the lower corner of the box.
@@ -171,20 +167,46 @@ fn rounding(low: f32, step: f32, length: f64) -> f64 {
     0.512 * f64::from(step) + half * (2.0 * side + f64::from(low.abs()))
 }
 
+/// How many steps coordinates are from the lowest, to the nearest whole number. A row at a time,
+/// and out of place: that is what compilers turn into vectors.
+#[inline(always)]
+fn whole_steps(row: &[f64; WIDTH], low: f64, each: f32) -> [u16; WIDTH] {
+    let mut out = [0; WIDTH];
+    for lane in 0..WIDTH {
+        let steps = (row[lane] - low) as f32 * each;
+        let whole = if steps < STEPS { steps } else { STEPS } + WHOLE;
+        out[lane] = whole.to_bits() as u16;
+    }
+    out
+}
+
 /// The least and the largest coordinate on an axis.
 #[inline(always)]
 fn range(places: &Corners, k: usize) -> (f64, f64) {
-    let (mut least, mut largest) = (places[0][k], places[0][k]);
-    for corner in &places[1..] {
-        for lane in 0..WIDTH {
-            let at = corner[k][lane];
-            least[lane] = if at < least[lane] { at } else { least[lane] };
-            largest[lane] = if at > largest[lane] { at } else { largest[lane] };
+    let [a, b, c] = [&places[0][k], &places[1][k], &places[2][k]];
+    let (mut least, mut largest) = ([0.0; WIDTH], [0.0; WIDTH]);
+    for lane in 0..WIDTH {
+        least[lane] = less(less(a[lane], b[lane]), c[lane]);
+        largest[lane] = more(more(a[lane], b[lane]), c[lane]);
+    }
+    // By halves, so that lanes do not wait for each other.
+    for half in [4, 2, 1] {
+        for lane in 0..half {
+            least[lane] = less(least[lane], least[lane + half]);
+            largest[lane] = more(largest[lane], largest[lane + half]);
         }
     }
-    let less = |one: f64, other: &f64| if *other < one { *other } else { one };
-    let more = |one: f64, other: &f64| if *other > one { *other } else { one };
-    (least.iter().fold(f64::INFINITY, less), largest.iter().fold(f64::NEG_INFINITY, more))
+    (least[0], largest[0])
+}
+
+#[inline(always)]
+fn less(one: f64, other: f64) -> f64 {
+    if one < other { one } else { other }
+}
+
+#[inline(always)]
+fn more(one: f64, other: f64) -> f64 {
+    if one > other { one } else { other }
 }
 
 #[cfg(test)]

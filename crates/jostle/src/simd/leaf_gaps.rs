@@ -17,16 +17,21 @@ use crate::aabb::Aabb;
 pub(crate) struct LeafRay {
     /// The axes, that of the largest part of the direction last.
     pub axes: [usize; 3],
-    /// The origin on these axes.
-    pub origin: [f64; 3],
+    /// The origin on these axes, no further from the middle than three times the mesh.
+    pub origin: [f32; 3],
     /// The other parts of the direction over the largest.
-    pub shear: [f64; 2],
-    /// Where the ray begins on the last axis, and the sign of its direction there.
-    pub begin: f64,
+    pub shear: [f32; 2],
+    /// The sign of the direction on the last axis.
     pub forward: f32,
-    /// Covers the rounding of all of these and that of corners to f32.
+    /// Covers the rounding of all of these and that of corners to f32, see [`RAY_ROUNDING`].
     pub slack: f32,
 }
+
+/// How far a corner of a leaf can seem to be from where a ray sees it, for a mesh that reaches one
+/// unit from the middle and an origin three units away. In halves of a unit in the last place: 3
+/// from rounding the origin, 4 from subtracting it, that again and 8 more from the product with the
+/// shear and 8 from the last difference are 30; the rest is room.
+pub(crate) const RAY_ROUNDING: f32 = 24.0 * f32::EPSILON;
 
 /// The length of a vector at `sqrt(3)` times its largest coordinate, rounded up.
 const DIAGONAL: f32 = 1.733;
@@ -34,11 +39,12 @@ const DIAGONAL: f32 = 1.733;
 pub(crate) trait LeafGaps: Simd {
     /// The lanes that a ray may hit no later than `limit`, in units of its last axis.
     ///
-    /// The lower corner of the leaf is seen along the ray in f64, the triangles from there in f32:
-    /// so errors are small next to the leaf and not only next to the mesh.
+    /// What bounds the errors depends on the leaf alone and not on how the ray passes it, so that
+    /// it is known before the corners are. Seeing the lower corner in f64 left no fewer triangles
+    /// over and made a ray wait for four conversions.
     #[inline(always)]
     fn crossed(self, leaf: &Leaf8, ray: &LeafRay, limit: f32) -> u32 {
-        let view = View::of(leaf, ray);
+        let Some(view) = View::of(leaf, ray) else { return 0 };
         let (a, b, c) =
             (view.corner(self, leaf, 0), view.corner(self, leaf, 1), view.corner(self, leaf, 2));
         let u = c.x * b.y - c.y * b.x;
@@ -127,23 +133,28 @@ struct View {
 }
 
 impl View {
+    /// Nothing if the ray passes the leaf by.
     #[inline(always)]
-    fn of(leaf: &Leaf8, ray: &LeafRay) -> View {
+    fn of(leaf: &Leaf8, ray: &LeafRay) -> Option<View> {
         let [kx, ky, kz] = ray.axes;
         let (low, step) = (leaf.low(), leaf.step());
-        let ahead = f64::from(low[kz]) - ray.origin[2];
-        let x = (f64::from(low[kx]) - ray.origin[0] - ray.shear[0] * ahead) as f32;
-        let y = (f64::from(low[ky]) - ray.origin[1] - ray.shear[1] * ahead) as f32;
+        let z = low[kz] - ray.origin[2];
+        let x = low[kx] - ray.origin[0] - ray.shear[0] * z;
+        let y = low[ky] - ray.origin[1] - ray.shear[1] * z;
         let (sx, sy, sz) = (step[kx], step[ky], step[kz]);
-        let shift = [ray.shear[0] as f32 * sz, ray.shear[1] as f32 * sz];
-        let wide = x.abs() + STEPS * (sx + shift[0].abs());
-        let high = y.abs() + STEPS * (sy + shift[1].abs());
-        let size = if wide > high { wide } else { high };
-        // Both axes are off by the leaf's error; the rest is rounding: that of a corner where it
-        // lies is in the slack, a dozen halves of a unit of the size come from the view.
-        let off = 2.0 * leaf.error + 6.0 * f32::EPSILON * (size + STEPS * sz) + ray.slack;
-        let low = [x, y, (ahead - ray.begin) as f32];
-        View { axes: ray.axes, low, step: [sx, sy, sz], shift, size, off }
+        let shift = [ray.shear[0] * sz, ray.shear[1] * sz];
+        // No corner is further from the lower one, because no part of the shear is above one.
+        let extent = STEPS * (sx + sy + sz);
+        // Both axes are off by the leaf's error; the rest is rounding: that of the view is in the
+        // slack, two dozen halves of a unit of the size come from the corners.
+        let off = 2.0 * leaf.error + 32.0 * f32::EPSILON * extent + ray.slack;
+        let near = 2.0 * extent + off;
+        // All corners on one side. Boxes have seen to it but for rounding.
+        if x.abs() > near || y.abs() > near {
+            return None;
+        }
+        let (low, step) = ([x, y, z], [sx, sy, sz]);
+        Some(View { axes: ray.axes, low, step, shift, size: 3.0 * extent + off, off })
     }
 
     /// A corner of each triangle.

@@ -20,6 +20,7 @@
 //! | `node8`         | kernels: a box against the eight of a tree node (`bvh`)                  |
 //! | `lanes`         | eight numbers and eight points with the operators of numbers             |
 //! | `lane_order`    | the lanes of a node in the order in which a search wants them (meshes)    |
+//! | `lane_stack`    | what such a search has still to visit                                    |
 //! | `leaf8`         | eight triangles in 208 bytes (meshes)                                    |
 //! | `leaf_gaps`     | kernels: triangles of a leaf near a point, a box or a ray                |
 //! | `leaf_pairs`    | kernels: triangles of one leaf against those of another                  |
@@ -46,6 +47,7 @@ pub(crate) mod equal_run;
 pub(crate) mod forward;
 pub(crate) mod furthest;
 pub(crate) mod lane_order;
+pub(crate) mod lane_stack;
 pub(crate) mod lanes;
 pub(crate) mod leaf8;
 pub(crate) mod leaf_gaps;

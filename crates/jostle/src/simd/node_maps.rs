@@ -5,10 +5,11 @@
 //! the same bits. Results are kept on the safe side by the slack that the caller adds: a mapped box
 //! is never too small, a gap never too large.
 
-use super::lane_order::{LaneOrder, in_order};
+use super::lane_order::{LaneOrder, LaneSet};
 use super::node8::{Node8, WIDTH};
 use super::vector::{Eight, Mask, Simd, Vector};
 use crate::aabb::Aabb;
+use glam::{Vec3, Vec4};
 
 /// An affine map between the frames of two trees, and how much larger a mapped box is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,27 +43,38 @@ impl NodeMap {
 /// A ray in the frame of a tree, as boxes want it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NodeRay {
-    /// Of each axis the row of a node, minima first, that the ray reaches first.
+    /// Of each axis the row of a node, minima first, that the ray reaches first, and the other:
+    /// all below six.
     first: [usize; 3],
+    last: [usize; 3],
     /// The origin, moved so that boxes seem larger: for the sides reached first and last.
     to_first: [f32; 3],
     to_last: [f32; 3],
     inverse: [f32; 3],
+    /// A little more, which covers the rounding of products.
+    to_leave: [f32; 3],
 }
 
 impl NodeRay {
-    /// The inverse of the direction is finite and has the direction's sign. Boxes are grown by the
-    /// slack, which covers the rounding of the origin.
+    /// Boxes are grown by the slack, which covers the rounding of the origin. Parts of the
+    /// direction are finite, and the largest is one.
     #[inline(always)]
-    pub(crate) fn new(origin: [f32; 3], inverse: [f32; 3], slack: f32) -> NodeRay {
-        let mut ray = NodeRay { first: [0, 1, 2], to_first: origin, to_last: origin, inverse };
-        for k in 0..3 {
-            let slack = slack.copysign(inverse[k]);
-            ray.first[k] += 3 * usize::from(inverse[k] < 0.0);
-            ray.to_first[k] += slack;
-            ray.to_last[k] -= slack;
+    pub(crate) fn new(origin: Vec3, direction: Vec3, slack: f32) -> NodeRay {
+        // In four lanes, which are one register.
+        let (origin, direction) = (origin.extend(0.0), direction.extend(1.0));
+        let least = Vec4::splat(1e-25).copysign(direction);
+        let inverse = Vec4::select(direction.abs().cmplt(least.abs()), least, direction).recip();
+        let slack = Vec4::splat(slack).copysign(inverse);
+        let signs = inverse.is_negative_bitmask() as usize;
+        let back = [3 * (signs & 1), 3 * (signs >> 1 & 1), 3 * (signs >> 2 & 1)];
+        NodeRay {
+            first: [back[0], 1 + back[1], 2 + back[2]],
+            last: [3 - back[0], 4 - back[1], 5 - back[2]],
+            to_first: (origin + slack).truncate().to_array(),
+            to_last: (origin - slack).truncate().to_array(),
+            inverse: inverse.truncate().to_array(),
+            to_leave: (inverse * (1.0 + 8.0 * f32::EPSILON)).truncate().to_array(),
         }
-        ray
     }
 }
 
@@ -104,31 +116,32 @@ pub(crate) trait NodeMaps: Simd {
         row(self, gaps).le_f32(splat(self, limit)).bits()
     }
 
-    /// The lanes whose box a ray enters no later than `limit`, the soonest last.
+    /// The lanes whose box a ray enters no later than `limit`, and when. The limit is not rounded
+    /// up.
     #[inline(always)]
-    fn entered(self, node: &Node8, ray: &NodeRay, limit: f32) -> LaneOrder {
+    fn entered(self, node: &Node8, ray: &NodeRay, limit: f32) -> LaneSet<Self> {
         let mut enter = splat(self, 0.0);
         let mut leave = splat(self, limit);
         for k in 0..3 {
-            let inverse = splat(self, ray.inverse[k]);
-            let first = any_row(self, node, ray.first[k]);
-            let last = any_row(self, node, ray.first[k] + 3);
+            // SAFETY: a ray names no row but the six.
+            let (first, last) =
+                unsafe { (any_row(self, node, ray.first[k]), any_row(self, node, ray.last[k])) };
             // If the second operand is NaN, so is the result: empty lanes stay empty.
-            let first = first.sub_f32(splat(self, ray.to_first[k])).mul_f32(inverse);
-            let last = last.sub_f32(splat(self, ray.to_last[k])).mul_f32(inverse);
+            let first = first.sub_f32(splat(self, ray.to_first[k]));
+            let first = first.mul_f32(splat(self, ray.inverse[k]));
+            let last = last.sub_f32(splat(self, ray.to_last[k]));
+            let last = last.mul_f32(splat(self, ray.to_leave[k]));
             enter = enter.max_f32(first);
             leave = leave.min_f32(last);
         }
-        // Rounding of the products and of the limit.
-        let later = leave.mul_f32(splat(self, 1.0 + 8.0 * f32::EPSILON));
-        in_order(self, enter, enter.le_f32(later))
+        LaneSet::new(self, enter, enter.le_f32(leave))
     }
 
     /// The lanes whose gap to a box has a square of at most `limit`, the nearest last.
     #[inline(always)]
     fn nearest(self, node: &Node8, other: &Aabb, limit: f32) -> LaneOrder {
         let gaps = squares(self, node, other);
-        in_order(self, gaps, gaps.le_f32(splat(self, limit)))
+        LaneSet::new(self, gaps, gaps.le_f32(splat(self, limit))).in_order()
     }
 }
 
@@ -149,12 +162,15 @@ fn squares<S: Simd>(simd: S, node: &Node8, other: &Aabb) -> S::Eight {
     sum
 }
 
-/// A row of a node by its number, modulo six: minima, then maxima. The choice costs no branch.
+/// A row of a node by its number: minima, then maxima. The choice costs no branch.
+///
+/// # Safety
+/// The number is below six.
 #[inline(always)]
-fn any_row<S: Simd>(simd: S, node: &Node8, number: usize) -> S::Eight {
+unsafe fn any_row<S: Simd>(simd: S, node: &Node8, number: usize) -> S::Eight {
     let rows: *const [f32; WIDTH] = std::ptr::from_ref(node).cast();
     // SAFETY: a node is six rows in this order and nothing else, see `repr(C)`.
-    unsafe { S::Eight::load(simd, rows.add(number % 6).cast()) }
+    unsafe { S::Eight::load(simd, rows.add(number).cast()) }
 }
 
 #[inline(always)]
@@ -211,7 +227,8 @@ mod tests {
             let within: u32 =
                 (0..WIDTH).filter(|&lane| gaps[lane] <= 0.3).map(|lane| 1u32 << lane).sum();
             assert_eq!(simd.within_limit(&gaps, 0.3), within);
-            let orders = [simd.entered(self.0, self.3, 5.0), simd.nearest(self.0, self.2, 0.3)];
+            let entered = simd.entered(self.0, self.3, 5.0).in_order();
+            let orders = [entered, simd.nearest(self.0, self.2, 0.3)];
             (bits(&simd.mapped(self.0, self.1)), plain(gaps), orders)
         }
     }
@@ -244,7 +261,7 @@ mod tests {
             let other = Aabb { min: low, max: low.map(|at| at + 0.25) };
             let origin = [(); 3].map(|()| 2.0 * random());
             let direction = [(); 3].map(|()| random() + 1e-3);
-            let ray = NodeRay::new(origin, direction.map(|part| 1.0 / part), 1e-6);
+            let ray = NodeRay::new(origin.into(), direction.into(), 1e-6);
             let case = || All(&node, &map, &other, &ray);
             let levels = Level::available();
             let plainly = levels[0].run(case());

@@ -7,9 +7,11 @@
 //! sixteenth of the node. Eight children come from splitting the child of largest surface again and
 //! again.
 //!
-//! Large nodes hand their children to other threads, small subtrees are built by one thread in an
-//! array of their own, and all are put together in a fixed order: the tree does not depend on the
-//! number of threads. Ties are broken by the number of the triangle.
+//! Large nodes hand their children to other threads, the largest first; before that two ranges of
+//! them are split at a time. Small subtrees are built by one thread in an array of their own, and
+//! all are put together in a fixed order: the tree does not depend on the number of threads. Ties
+//! are broken by the number of the triangle. What is left to one thread is the selection of a
+//! large node's first split, and the bounds of the vertices.
 //!
 //! Tried and dropped: putting triangles before, in and after the bin of a split side by side in a
 //! second array and selecting only within that bin, with both passes shared by threads. Next to
@@ -17,6 +19,7 @@
 //! hundredths faster with one thread and 5 with two, which is noise, and two threads took 0.89 of
 //! the time of one on the largest mesh, 0.72 without it.
 
+use std::cmp::Reverse;
 use std::iter;
 use std::ops::Range;
 
@@ -35,7 +38,7 @@ const BINS: usize = 16;
 const SMALL: usize = 1 << 12;
 
 /// Triangles whose boxes one task computes.
-const ITEMS_PER_TASK: usize = 1 << 12;
+const ITEMS_PER_TASK: usize = 1 << 10;
 
 /// A triangle while the tree is built.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +129,7 @@ fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
     if items.len() <= SMALL {
         return small(items, first);
     }
-    let ranges = split_in_eight(items, workers);
+    let ranges = split_in_eight(items, 2, workers);
     let mut tasks: Vec<(Part, &mut [Item], usize)> = Vec::with_capacity(WIDTH);
     let mut rest = items;
     for part in &ranges {
@@ -134,9 +137,12 @@ fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
         tasks.push((Part::EMPTY, own, first + part.range.start));
         rest = later;
     }
+    // The largest first, so that no thread is left with it at the end.
+    tasks.sort_by_key(|(_, items, first)| (Reverse(items.len()), *first));
     workers.for_each(&mut tasks, |_, (part, items, first)| {
         *part = large(items, *first, workers);
     });
+    tasks.sort_by_key(|(.., first)| *first);
     let mut whole = Part::EMPTY;
     let total: usize = tasks.iter().map(|(part, ..)| part.nodes.len()).sum();
     whole.nodes.reserve_exact(total + 1);
@@ -170,7 +176,7 @@ fn link_of(items: &mut [Item], first: usize, part: &mut Part) -> Link {
     }
     let place = part.add_node();
     for (lane, Spread { range, bounds, .. }) in
-        split_in_eight(items, &Workers::one()).into_iter().enumerate()
+        split_in_eight(items, 1, &Workers::one()).into_iter().enumerate()
     {
         let start = first + range.start;
         let link = link_of(&mut items[range], start, part);
@@ -188,24 +194,87 @@ struct Spread {
     centers: Aabb,
 }
 
-/// Reorders items into up to eight ranges, more than eight items into at least two.
-fn split_in_eight(items: &mut [Item], workers: &Workers) -> Vec<Spread> {
-    let mut parts = Vec::with_capacity(WIDTH);
-    parts.push(spread(items, 0..items.len(), workers));
-    while parts.len() < WIDTH {
-        let weight = |part: &Spread| (surface(&part.bounds), part.range.len());
-        let widest =
-            (0..parts.len()).filter(|&index| parts[index].range.len() > WIDTH).max_by(|&a, &b| {
-                let ((x, n), (y, m)) = (weight(&parts[a]), weight(&parts[b]));
-                x.total_cmp(&y).then(n.cmp(&m)).then(b.cmp(&a))
-            });
-        let Some(widest) = widest else { break };
-        let middle = split(items, &parts[widest], workers);
-        let Range { start, end } = parts[widest].range;
-        parts[widest] = spread(items, start..middle, workers);
-        parts.insert(widest + 1, spread(items, middle..end, workers));
+/// A range, and the two that it falls into once that is known.
+struct Piece {
+    whole: Spread,
+    halves: Option<[Spread; 2]>,
+}
+
+impl Piece {
+    fn new(whole: Spread) -> Piece {
+        Piece { whole, halves: None }
     }
-    parts
+}
+
+/// Reorders items into up to eight ranges, more than eight items into at least two. Always splits
+/// the range of largest surface.
+///
+/// With an `ahead` of two the next largest is split at the same time by another thread, because it
+/// is seldom not wanted afterwards. That too reorders items: so it depends on the number of items
+/// alone and not on the number of threads.
+fn split_in_eight(items: &mut [Item], ahead: usize, workers: &Workers) -> Vec<Spread> {
+    let mut pieces = Vec::with_capacity(WIDTH);
+    pieces.push(Piece::new(spread(items, 0..items.len(), workers)));
+    while pieces.len() < WIDTH {
+        let Some(widest) = widest(&pieces, None) else { break };
+        if pieces[widest].halves.is_none() {
+            let next = if ahead > 1 && pieces.len() + 1 < WIDTH {
+                self::widest(&pieces, Some(widest))
+            } else {
+                None
+            };
+            split_both(items, &mut pieces, widest, next, workers);
+        }
+        let Some([one, other]) = pieces[widest].halves.take() else { break };
+        pieces[widest] = Piece::new(one);
+        pieces.insert(widest + 1, Piece::new(other));
+    }
+    pieces.into_iter().map(|piece| piece.whole).collect()
+}
+
+/// The piece of largest surface that can be split, but for one; the first among equals.
+fn widest(pieces: &[Piece], but: Option<usize>) -> Option<usize> {
+    let weight = |index: usize| {
+        let whole = &pieces[index].whole;
+        (surface(&whole.bounds), whole.range.len())
+    };
+    let open = |index: &usize| pieces[*index].whole.range.len() > WIDTH && Some(*index) != but;
+    (0..pieces.len()).filter(open).max_by(|&a, &b| {
+        let ((x, n), (y, m)) = (weight(a), weight(b));
+        x.total_cmp(&y).then(n.cmp(&m)).then(b.cmp(&a))
+    })
+}
+
+/// Splits a piece, and at the same time another that is not split yet.
+fn split_both(
+    items: &mut [Item],
+    pieces: &mut [Piece],
+    widest: usize,
+    next: Option<usize>,
+    workers: &Workers,
+) {
+    let Some(next) = next.filter(|&next| pieces[next].halves.is_none()) else {
+        let range = pieces[widest].whole.range.clone();
+        pieces[widest].halves = Some(halves(&mut items[range], &pieces[widest].whole, workers));
+        return;
+    };
+    let (low, high) = (widest.min(next), widest.max(next));
+    let (one, other) = (&pieces[low].whole, &pieces[high].whole);
+    let (below, above) = items.split_at_mut(other.range.start);
+    let (below, above) = (&mut below[one.range.clone()], &mut above[..other.range.len()]);
+    let (one, other) =
+        workers.join(|| halves(below, one, workers), || halves(above, other, workers));
+    (pieces[low].halves, pieces[high].halves) = (Some(one), Some(other));
+}
+
+/// Splits the items of a range.
+fn halves(items: &mut [Item], whole: &Spread, workers: &Workers) -> [Spread; 2] {
+    let middle = split(items, whole, workers);
+    let Range { start, end } = whole.range;
+    let mut one = spread(items, 0..middle, workers);
+    let mut other = spread(items, middle..end - start, workers);
+    (one.range, other.range) = (start..start + middle, start + middle..end);
+    [one, other]
 }
 
 #[inline]
@@ -229,7 +298,7 @@ fn join(one: &Aabb, other: &Aabb) -> Aabb {
 }
 
 /// Items from which on a pass is shared among threads.
-const SHARED: usize = 1 << 15;
+const SHARED: usize = 1 << 12;
 
 /// Runs a pass over items, by several threads for many; unions come out the same either way.
 fn pass<R: Clone + Send>(
@@ -271,10 +340,9 @@ fn spread(items: &mut [Item], range: Range<usize>, workers: &Workers) -> Spread 
     Spread { range, bounds, centers }
 }
 
-/// Splits a range and says where.
+/// Splits the items of a range and says where.
 fn split(items: &mut [Item], part: &Spread, workers: &Workers) -> usize {
-    let Range { start, end } = part.range;
-    let count = end - start;
+    let count = items.len();
     let size = part.centers.size();
     let axis = if size[0] >= size[1] && size[0] >= size[2] {
         0
@@ -283,14 +351,13 @@ fn split(items: &mut [Item], part: &Spread, workers: &Workers) -> usize {
     } else {
         2
     };
-    let items = &mut items[start..end];
     let wanted =
         if size[axis] > 0.0 { cheapest(items, &part.centers, axis, workers) } else { count / 2 };
     let place = in_eights(wanted, count);
     items.select_nth_unstable_by(place, |a, b| {
         a.center(axis).total_cmp(&b.center(axis)).then(a.triangle.cmp(&b.triangle))
     });
-    start + place
+    place
 }
 
 /// The next multiple of eight, or of a power of eight up to an eighth of the whole, that leaves

@@ -196,6 +196,13 @@ impl Mesh {
         [self.vertices[a as usize], self.vertices[b as usize], self.vertices[c as usize]]
     }
 
+    /// The corners where they are kept.
+    #[inline(always)]
+    pub(crate) fn corner_places(&self, triangle: u32) -> [&DVec3; 3] {
+        let [a, b, c] = self.triangles[triangle as usize];
+        [&self.vertices[a as usize], &self.vertices[b as usize], &self.vertices[c as usize]]
+    }
+
     /// A surface or a solid.
     pub fn fill(&self) -> Fill {
         self.fill

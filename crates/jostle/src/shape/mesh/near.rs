@@ -9,8 +9,8 @@ use glam::DVec3;
 
 use super::{Child, Link, Mesh};
 use crate::aabb::Aabb;
-use crate::ds::lane_stack::LaneStack;
 use crate::simd::lane_order::{bound_of, lane_of};
+use crate::simd::lane_stack::{LaneRoom, LaneStack};
 use crate::simd::leaf_gaps::LeafGaps;
 use crate::simd::node_maps::NodeMaps;
 use crate::simd::node8::WIDTH;
@@ -114,7 +114,8 @@ impl<F: FnMut(u32, &[DVec3; 3]) -> f64> Kernel for Near<'_, F> {
         let mut limit = square_of(self.limit, tree.frame.scale);
         let is_point = self.low == self.high;
         let point = low.as_vec3().to_array();
-        let mut open = LaneStack::new();
+        let mut room = LaneRoom::new();
+        let mut open = LaneStack::new(&mut room);
         let mut place = 0;
         loop {
             let order = simd.nearest(&tree.nodes[place as usize], &seen, limit);

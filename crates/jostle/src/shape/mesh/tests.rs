@@ -79,6 +79,39 @@ fn trees_of_all_sizes_hold_every_triangle_whatever_the_threads() {
     }
 }
 
+/// Clusters of very different sizes and counts: ranges that are split ahead are then not always
+/// the ones that are wanted next.
+#[test]
+fn uneven_soups_are_built_alike_by_any_number_of_threads() {
+    let mut state = 29u64;
+    let mut number = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for count in [4_000, 4_100, 9_000, 33_000] {
+        let mut vertices = Vec::new();
+        while vertices.len() < 3 * count {
+            let place = DVec3::new(number(), number(), number()) * 100.0;
+            let (size, most) = (50.0 * number().powi(8), count - vertices.len() / 3);
+            let own = 3 * (1 + (number() * count as f64 * 0.2) as usize).min(most);
+            let around = |_| place + DVec3::new(number(), number(), number()) * size;
+            vertices.extend((0..own).map(around));
+        }
+        let triangles: Vec<[u32; 3]> =
+            (0..count as u32).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+        let mesh = Mesh::new(vertices.clone(), triangles.clone()).unwrap();
+        validate(&mesh);
+        for threads in [2, 3, 8] {
+            let workers = Workers::new(threads).unwrap();
+            let other = Mesh::with_workers(vertices.clone(), triangles.clone(), &workers).unwrap();
+            assert_eq!(mesh.tree.links, other.tree.links, "{count} and {threads}");
+            assert_eq!(mesh.tree.leaves, other.tree.leaves, "{count} and {threads}");
+            let bits = |mesh: &Mesh| format!("{:?}", mesh.tree.nodes);
+            assert!(bits(&mesh) == bits(&other), "{count} triangles, {threads} threads");
+        }
+    }
+}
+
 #[test]
 fn a_million_triangles_in_one_point_are_built() {
     let mesh = Mesh::new(vec![DVec3::ONE; 3], vec![[0, 1, 2]; 1_000_000]).unwrap();

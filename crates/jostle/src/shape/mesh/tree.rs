@@ -56,6 +56,18 @@ impl Link {
         if self.0 & LEAF == 0 { Link(self.0 + by as u32) } else { self }
     }
 
+    /// The place of a leaf, if this leads to one.
+    #[inline(always)]
+    pub(crate) fn leaf(self) -> Option<usize> {
+        (self.0 & LEAF != 0).then_some((self.0 & !LEAF) as usize)
+    }
+
+    /// The place of a node; only if this does not lead to a leaf.
+    #[inline(always)]
+    pub(crate) fn node(self) -> u32 {
+        self.0
+    }
+
     #[inline(always)]
     pub(crate) fn child(self) -> Child {
         if self.0 & LEAF == 0 { Child::Node(self.0) } else { Child::Leaf(self.0 & !LEAF) }
@@ -145,7 +157,11 @@ impl MeshTree {
 }
 
 /// Leaves fitted by one task at a time.
-pub(super) const LEAVES_PER_TASK: usize = 1 << 9;
+pub(super) const LEAVES_PER_TASK: usize = 1 << 7;
+
+/// Leaves whose corners are gathered before they are fitted: a row that has just been written lane
+/// by lane cannot be read as a whole before the writes have reached the cache.
+const LEAVES_AT_ONCE: usize = 4;
 
 /// Puts the corners of triangles into leaves.
 pub(super) struct Fit<'a> {
@@ -161,28 +177,42 @@ impl Kernel for Fit<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
         let Fit { frame, leaves, vertices, triangles } = self;
-        let mut places: Corners = [[[0.0; WIDTH]; 3]; 3];
-        for leaf in leaves {
-            for lane in 0..WIDTH {
-                let corners = &triangles[leaf.triangle(lane) as usize];
-                for corner in 0..3 {
-                    let at = vertices[corners[corner] as usize];
-                    places[corner][0][lane] = at.x;
-                    places[corner][1][lane] = at.y;
-                    places[corner][2][lane] = at.z;
-                }
-            }
-            // As `Frame::enter`, by whole rows.
-            for corner in &mut places {
-                for (row, origin) in corner.iter_mut().zip(frame.origin.to_array()) {
-                    for at in row {
-                        *at = (*at - origin) * frame.scale;
+        // Copies, which a write to a leaf cannot change.
+        let (origin, scale) = (frame.origin.to_array(), frame.scale);
+        let mut places: [Corners; LEAVES_AT_ONCE] = [[[[0.0; WIDTH]; 3]; 3]; LEAVES_AT_ONCE];
+        for leaves in leaves.chunks_mut(LEAVES_AT_ONCE) {
+            for (leaf, places) in leaves.iter().zip(&mut places) {
+                for lane in 0..WIDTH {
+                    let corners = &triangles[leaf.triangle(lane) as usize];
+                    for corner in 0..3 {
+                        let at = &vertices[corners[corner] as usize];
+                        places[corner][0][lane] = at.x;
+                        places[corner][1][lane] = at.y;
+                        places[corner][2][lane] = at.z;
                     }
                 }
             }
-            leaf.fit(&places);
+            for (leaf, places) in leaves.iter_mut().zip(&mut places) {
+                // As `Frame::enter`, by whole rows.
+                for corner in &mut *places {
+                    for k in 0..3 {
+                        corner[k] = moved(&corner[k], origin[k], scale);
+                    }
+                }
+                leaf.fit(places);
+            }
         }
     }
+}
+
+/// A row of coordinates in a frame.
+#[inline(always)]
+fn moved(row: &[f64; WIDTH], origin: f64, scale: f64) -> [f64; WIDTH] {
+    let mut out = [0.0; WIDTH];
+    for lane in 0..WIDTH {
+        out[lane] = (row[lane] - origin) * scale;
+    }
+    out
 }
 
 /// The f32 box of a triangle in the tree's frame.
