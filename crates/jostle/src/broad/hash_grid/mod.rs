@@ -28,19 +28,19 @@
 //!
 //! **Choose it** to study grids, or if boxes come and go all the time. It is not the fastest: `bvh`
 //! beats it wherever it was measured. Half of a step of `sizes` is the build and the other half the
-//! search, most of which are tests. Milliseconds of `update` alone with 100 000 boxes on one
-//! thread, medians of 15 frames after the first, `bvh` second and in the same run: `sizes` 2.9 and
-//! 2.2, `uniform` 3.3 and 2.7, `tenth` 2.6 and 1.4. (A program that did nothing else measured them;
-//! `jostle bench --scene sizes,uniform,tenth --n 100000 --algorithm hash-grid,bvh --frames 16` lets
-//! the two take turns in the caches, and both take longer.) Cells without slices took 4.1, 6.0 and
-//! 9.3; lists of boxes in hashed cells, tested one by one, 13.8, 21.8 and 12.7 (`jostle bench`).
+//! search, most of which are tests. Milliseconds of `update` with 100 000 boxes on one thread,
+//! `bvh` second and in the same run: `sizes` 2.9 and 1.9, `uniform` 3.1 and 2.4, `tenth` 3.5 and
+//! 1.9 (`jostle bench --scene sizes,uniform,tenth --n 100000 --algorithm hash-grid,bvh --frames
+//! 16`). Cells without slices took 3.9, 5.7 and 10.9 in the same minute; lists of boxes in hashed
+//! cells, tested one by one, 13.8, 21.8 and 12.7.
 //!
-//! **Lost.** Measured in the same way, for `sizes` and `uniform`. Writing pairs only if a vector
-//! has hits: as long in `sizes` and a third longer in `uniform` at a density of 0.35, with cells
-//! without slices. Eight slices to a cell instead of sixteen: 1.04 and 1.0 times. Cells half as
-//! large in `sizes`: 0.3 of the tests and 1.2 times the time, because boxes reach more rows.
-//! Sixteen lanes: 1.06 and 1.05 times. Listing the runs of a box within its own row like others,
-//! instead of testing box after box up to its end: with sixteen lanes 1.2 and 1.3 times.
+//! **Lost.** Measured with a program that steps `hash-grid` alone, for `sizes` and `uniform`.
+//! Writing pairs only if a vector has hits: as long in `sizes` and a third longer in `uniform` at a
+//! density of 0.35, with cells without slices. Eight slices to a cell instead of sixteen: 1.04 and
+//! 1.0 times. Cells half as large in `sizes`: 0.3 of the tests and 1.2 times the time, because
+//! boxes reach more rows. Sixteen lanes: 1.06 and 1.05 times. Listing the runs of a box within its
+//! own row like others, instead of testing box after box up to its end: with sixteen lanes 1.2 and
+//! 1.3 times.
 //!
 //! **Departures from the chapter.**
 //! - Three dimensions. The chapter looks into the four cells that a box touches and one more to the
