@@ -201,6 +201,12 @@ impl Level {
         }
     }
 
+    /// Runs a kernel for any number of lanes with eight, compiled for this level.
+    #[inline]
+    pub(crate) fn run_eight<K: WideKernel>(self, kernel: K) -> K::Output {
+        self.run(InEight(kernel))
+    }
+
     /// Runs a kernel for any number of lanes, compiled for this level.
     #[inline]
     pub(crate) fn run_wide<K: WideKernel>(self, kernel: K) -> K::Output {

@@ -122,7 +122,7 @@ impl<L: CellLists> Band<L> {
         for number in step.cells.clone() {
             let place = number - first;
             if number + 1 < step.cells.end {
-                self.cells[place + 1].fetch(step.changes.of(number + 1));
+                self.cells[place + 1].fetch(step.changes.of(number + 1), step.judge.now());
             }
             let (cell, changes) = (&mut self.cells[place], step.changes.of(number));
             if changes.is_empty() {

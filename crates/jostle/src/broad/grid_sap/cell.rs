@@ -66,8 +66,11 @@ impl<L: CellLists> Cell<L> {
         self.lists.rebuild(self.members.then(), (first, chunk), scratch);
     }
 
-    /// Prefetches the memory that following these changes will read.
-    pub(super) fn fetch(&self, changes: ListChanges<'_>) {
+    /// Prefetches the memory that following these changes will read; `aabbs` are by slot.
+    pub(super) fn fetch(&self, changes: ListChanges<'_>, aabbs: &[Aabb]) {
+        for &slot in changes.moved {
+            prefetch_later(&aabbs[slot as usize..][..1]);
+        }
         if changes.moved.len() * FETCH_SHARE > self.members.count() {
             self.members.fetch();
             self.lists.fetch();

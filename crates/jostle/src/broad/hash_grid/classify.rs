@@ -8,7 +8,9 @@ use std::ops::Range;
 
 use crate::aabb::{Aabb, NO_BOX};
 use crate::broad::hash_grid::delta::ChangedBoxes;
-use crate::broad::hash_grid::lattice::{FARTHEST, Layout, Sheet, fitting_exponent, power_of_two};
+use crate::broad::hash_grid::lattice::{
+    FARTHEST, Layout, SLICES, Sheet, fitting_exponent, power_of_two,
+};
 use crate::broad::hash_grid::rows::{NONE, RowKey, Rows};
 use crate::broad::shared::groups::Groups;
 use crate::simd::{Kernel, Simd};
@@ -248,7 +250,7 @@ impl Block {
             self.exponent[at] = exponent;
             let scale = power_of_two(-exponent.min(layout.coarsest));
             (x[at], y[at], z[at]) =
-                (whole(low[0], scale), whole(low[1], scale), whole(low[2], scale));
+                (whole(low[0], scale * SLICES), whole(low[1], scale), whole(low[2], scale));
         }
     }
 

@@ -1,19 +1,17 @@
-//! The last pass of a build: the boxes of each row in order of their cells.
+//! The last pass of a build: the boxes of each row in order of their slices.
 //!
-//! A row usually has about as many boxes as cells between its first and its last, or more. Then
-//! counting says where each cell begins, and boxes go straight to their places. A row that is
+//! A row usually has about as many boxes as slices between its first and its last, or more. Then
+//! counting says where each slice begins, and boxes go straight to their places. A row that is
 //! mostly gaps is sorted instead.
 
 use std::ops::Range;
 
 use crate::aabb::Aabb;
 use crate::broad::hash_grid::classify::{Chunk, Members};
-use crate::broad::hash_grid::grid::CellStart;
+use crate::broad::hash_grid::lattice::SLICE_BITS;
+use crate::broad::hash_grid::row_index::{ROOM, RowIndex};
 use crate::ds::radix_sort::sort_items;
 use crate::simd::column::Slots;
-
-/// Rows with at most this many cells for each box are sorted by counting.
-const WIDEST: u64 = 4;
 
 /// What a task of this pass needs.
 #[derive(Clone, Debug, Default)]
@@ -22,8 +20,6 @@ pub(super) struct Part {
     /// The boxes of a row: number along it and slot.
     items: Vec<u64>,
     spare: Vec<u64>,
-    /// Boxes of each cell of a row.
-    counters: Vec<u32>,
     /// Sum of the squared numbers of boxes in its cells.
     pub squares: u64,
     pub cells: usize,
@@ -31,7 +27,7 @@ pub(super) struct Part {
 
 impl Part {
     pub(super) fn bytes(&self) -> usize {
-        (self.items.capacity() + self.spare.capacity()) * 8 + self.counters.capacity() * 4
+        (self.items.capacity() + self.spare.capacity()) * 8
     }
 }
 
@@ -50,34 +46,45 @@ pub(super) struct Collect<'a> {
     pub length: usize,
 }
 
+/// What is written for a row.
+struct RowOut<'a> {
+    /// The place where it starts.
+    start: u32,
+    /// Its boxes by slot, and its index's memory.
+    ids: &'a mut [u32],
+    memory: &'a mut [u32],
+}
+
 impl Collect<'_> {
     pub(super) fn run(
         self,
         members: Members<'_>,
         slots: &mut Slots<'_>,
-        cells: &mut [CellStart],
-        cell_counts: &mut [u32],
+        memory: &mut [u32],
+        indexes: &mut [RowIndex],
         part: &mut Part,
     ) {
         (part.squares, part.cells) = (0, 0);
-        for (row, cell_count) in self.rows.clone().zip(cell_counts) {
+        for (row, index) in self.rows.clone().zip(indexes) {
             let start = self.starts[row];
             let places = start as usize - self.first..self.starts[row + 1] as usize - self.first;
-            let (ids, cells) = (&mut slots.id[places.clone()], &mut cells[places]);
-            let count = match self.chunks {
-                [_] => part.order(self.run_of(0, row), start, ids, cells),
+            let out = RowOut {
+                start,
+                ids: &mut slots.id[places.clone()],
+                memory: &mut memory[ROOM * places.start..ROOM * places.end],
+            };
+            *index = match self.chunks {
+                [_] => part.order(self.run_of(0, row), out),
                 _ => {
                     let mut items = std::mem::take(&mut part.items);
                     items.clear();
                     let runs = (0..self.chunks.len()).map(|chunk| self.run_of(chunk, row));
                     runs.for_each(|run| items.extend_from_slice(run));
-                    let count = part.order(&items, start, ids, cells);
+                    let index = part.order(&items, out);
                     part.items = items;
-                    count
+                    index
                 }
             };
-            *cell_count = count as u32;
-            part.cells += count;
         }
         copy_bounds(members, slots);
     }
@@ -93,90 +100,101 @@ impl Collect<'_> {
 }
 
 impl Part {
-    /// Writes the slots of a row's boxes by cell, stably, and its cells, given the place where it
-    /// starts. Returns the number of cells.
-    fn order(
-        &mut self,
-        items: &[u64],
-        start: u32,
-        ids: &mut [u32],
-        cells: &mut [CellStart],
-    ) -> usize {
+    /// Writes the slots of a row's boxes by slice, stably, and its index.
+    fn order(&mut self, items: &[u64], out: RowOut<'_>) -> RowIndex {
         let (mut least, mut most) = (u32::MAX, 0);
         for &item in items {
             let x = (item >> 32) as u32;
             (least, most) = (least.min(x), most.max(x));
         }
-        if items.is_empty() {
-            0
-        } else if u64::from(most - least) < WIDEST * items.len() as u64 {
-            self.count(items, least, most, start, ids, cells)
+        // Rows that hold no box have been dropped, so the least is not larger than the most.
+        let slices = u64::from(most.saturating_sub(least)) + 1;
+        if slices < out.memory.len() as u64 {
+            self.count(items, RowIndex::counted(least, slices as u32), out)
         } else {
-            self.sort(items, start, ids, cells)
+            self.sort(items, out)
         }
     }
 
-    fn count(
-        &mut self,
-        items: &[u64],
-        least: u32,
-        most: u32,
-        start: u32,
-        ids: &mut [u32],
-        cells: &mut [CellStart],
-    ) -> usize {
-        self.counters.clear();
-        self.counters.resize((most - least) as usize + 1, 0);
-        let counters = &mut self.counters[..];
+    fn count(&mut self, items: &[u64], index: RowIndex, out: RowOut<'_>) -> RowIndex {
+        let RowOut { start, ids, memory } = out;
+        let (least, slices) = (index.least, index.slices as usize);
+        // A slice's counter is where the next one's begin will be: filling moves it there.
+        let begins = &mut memory[..slices + 1];
+        begins.fill(0);
         for &item in items {
-            counters[((item >> 32) as u32 - least) as usize] += 1;
+            begins[((item >> 32) as u32 - least) as usize + 1] += 1;
         }
-        let (mut count, mut sum) = (0, 0);
-        for (x, counter) in (least..).zip(counters.iter_mut()) {
-            let boxes = std::mem::replace(counter, sum);
-            if boxes > 0 {
-                cells[count] = cell_start(x, start + sum);
-                count += 1;
-                sum += boxes;
-                self.squares += u64::from(boxes) * u64::from(boxes);
-            }
+        begins[0] = start;
+        let mut next = start;
+        let mut cell = Cells::default();
+        for (slice, begin) in (least..).zip(&mut begins[1..]) {
+            let boxes = std::mem::replace(begin, next);
+            cell.take(slice, boxes);
+            next += boxes;
         }
         for &item in items {
-            let next = &mut counters[((item >> 32) as u32 - least) as usize];
-            ids[*next as usize] = item as u32;
+            let next = &mut begins[((item >> 32) as u32 - least) as usize + 1];
+            ids[(*next - start) as usize] = item as u32;
             *next += 1;
         }
-        count
+        self.note(cell);
+        index
     }
 
-    fn sort(
-        &mut self,
-        items: &[u64],
-        start: u32,
-        ids: &mut [u32],
-        cells: &mut [CellStart],
-    ) -> usize {
+    fn sort(&mut self, items: &[u64], out: RowOut<'_>) -> RowIndex {
         let length = items.len();
         self.spare.resize(self.spare.len().max(2 * length), 0);
         let (sorted, spare) = self.spare[..2 * length].split_at_mut(length);
         sorted.copy_from_slice(items);
         sort_items(sorted, spare);
-        for (id, &item) in ids.iter_mut().zip(sorted.iter()) {
-            *id = item as u32;
+        let mut cell = Cells::default();
+        for ((id, number), &item) in out.ids.iter_mut().zip(&mut *out.memory).zip(sorted.iter()) {
+            (*id, *number) = (item as u32, (item >> 32) as u32);
+            cell.take(*number, 1);
         }
-        let (mut count, mut begin) = (0, 0);
-        for run in sorted.chunk_by(|one, other| one >> 32 == other >> 32) {
-            cells[count] = cell_start((run[0] >> 32) as u32, start + begin);
-            count += 1;
-            begin += run.len() as u32;
-            self.squares += (run.len() * run.len()) as u64;
-        }
-        count
+        self.note(cell);
+        RowIndex::listed()
+    }
+
+    fn note(&mut self, cells: Cells) {
+        let (squares, count) = cells.finish();
+        self.squares += squares;
+        self.cells += count;
     }
 }
 
-fn cell_start(x: u32, start: u32) -> CellStart {
-    CellStart { x: (x ^ 1 << 31) as i32, start }
+/// Counts the cells of a row, given its slices in order.
+#[derive(Default)]
+struct Cells {
+    /// The present cell and its boxes.
+    number: u32,
+    boxes: u64,
+    squares: u64,
+    count: usize,
+}
+
+impl Cells {
+    #[inline(always)]
+    fn take(&mut self, slice: u32, boxes: u32) {
+        if slice >> SLICE_BITS != self.number {
+            self.end();
+            self.number = slice >> SLICE_BITS;
+        }
+        self.boxes += u64::from(boxes);
+    }
+
+    fn end(&mut self) {
+        self.squares += self.boxes * self.boxes;
+        self.count += usize::from(self.boxes > 0);
+        self.boxes = 0;
+    }
+
+    /// The sum of the squared numbers of boxes, and the number of cells.
+    fn finish(mut self) -> (u64, usize) {
+        self.end();
+        (self.squares, self.count)
+    }
 }
 
 /// Copies the bounds of the boxes whose slots are in their places.

@@ -1,20 +1,23 @@
-//! [`Grid`]: boxes in one array, sorted by sheet, row and cell; built in one go.
+//! [`Grid`]: boxes in one array, sorted by sheet, row and slice; built in one go.
 //!
 //! ```text
-//! classify  for each chunk of the boxes: level, cell and row of each; new rows are listed
+//! classify  for each chunk of the boxes: level, slice and row of each; new rows are listed
 //! scatter   for each chunk: its boxes in order of their rows
-//! collect   for each part of the rows: what the chunks have of a row, sorted by cell; bounds are
-//!           copied, and cells noted
+//! collect   for each part of the rows: what the chunks have of a row, sorted by slice; bounds are
+//!           copied, and where slices begin is noted
 //! ```
 //!
 //! Chunks and parts are tasks. What the grid holds does not depend on how many there are, but for
-//! the order of the boxes of a cell.
+//! the order of the boxes of a slice.
+
+use std::ops::Range;
 
 use crate::aabb::Aabb;
 use crate::broad::hash_grid::classify::{Chunk, Classify, Members, spot};
 use crate::broad::hash_grid::collect::{Collect, Part};
 use crate::broad::hash_grid::giants::Giants;
 use crate::broad::hash_grid::lattice::{Layout, Sheet, extent};
+use crate::broad::hash_grid::row_index::{ROOM, RowIndex, RowView};
 use crate::broad::hash_grid::rows::{NONE, RowKey, Rows};
 use crate::broad::shared::groups::Groups;
 use crate::ds::regions::{Regions, for_each_region};
@@ -27,14 +30,6 @@ const SMALLEST_TASK: usize = 2048;
 
 /// Tasks per worker, so that one that is held up leaves the rest to the others.
 const TASKS_PER_WORKER: usize = 4;
-
-/// A cell with boxes: its number along its row, and the place of its first box. It ends where the
-/// next one begins, or its row.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CellStart {
-    pub x: i32,
-    pub start: u32,
-}
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
@@ -51,9 +46,9 @@ pub(super) struct Grid {
     pub column: Column,
     /// The first place of each row, and the end.
     pub starts: Vec<u32>,
-    /// Cells of each row, and where they are: those of a row begin at its first place.
-    cell_counts: Vec<u32>,
-    cells: Vec<CellStart>,
+    /// How each row is indexed, and the indexes' memory, [`ROOM`] words for each box.
+    pub indexes: Vec<RowIndex>,
+    memory: Vec<u32>,
     pub giants: Giants,
     /// The mean number of boxes in a box's cell.
     pub crowding: f64,
@@ -87,8 +82,8 @@ impl Grid {
         self.column.bytes()
             + self.rows.bytes()
             + self.giants.bytes()
-            + (self.starts.capacity() + self.cell_counts.capacity() + self.ranks.capacity()) * 4
-            + (self.cells.capacity() + self.spots.capacity() + self.items.capacity()) * 8
+            + (self.starts.capacity() + self.memory.capacity() + self.ranks.capacity()) * 4
+            + (self.indexes.capacity() + self.spots.capacity() + self.items.capacity()) * 8
             + self.chunks.iter().map(Chunk::bytes).sum::<usize>()
             + self.parts.iter().map(Part::bytes).sum::<usize>()
             + self.sheets.capacity() * size_of::<Sheet>()
@@ -99,11 +94,18 @@ impl Grid {
         self.starts.last().map_or(0, |&end| end as usize)
     }
 
-    /// The cells of a row.
+    /// The boxes of a row by place.
     #[inline(always)]
-    pub(super) fn cells(&self, row: usize) -> &[CellStart] {
-        let first = self.starts[row] as usize;
-        &self.cells[first..first + self.cell_counts[row] as usize]
+    pub(super) fn places(&self, row: usize) -> Range<usize> {
+        self.starts[row] as usize..self.starts[row + 1] as usize
+    }
+
+    /// A row to look into.
+    #[inline(always)]
+    pub(super) fn row(&self, row: usize) -> RowView<'_> {
+        let places = self.places(row);
+        let memory = &self.memory[ROOM * places.start..ROOM * places.end];
+        RowView::new(self.indexes[row], memory, places.start as u32)
     }
 
     /// Number of cells with boxes.
@@ -193,7 +195,7 @@ impl Grid {
 
     /// Finds where each row begins, in the whole and in each chunk, and what the sheets hold.
     fn number_rows(&mut self) {
-        let Grid { rows, sheets, starts, chunks, ranks, cell_counts, occupied, .. } = self;
+        let Grid { rows, sheets, starts, chunks, ranks, indexes, occupied, .. } = self;
         starts.clear();
         starts.resize(rows.len() + 1, 0);
         for chunk in chunks.iter() {
@@ -204,8 +206,8 @@ impl Grid {
         }
         let mut sum = 0;
         starts.iter_mut().for_each(|start| sum += std::mem::replace(start, sum));
-        cell_counts.clear();
-        cell_counts.resize(rows.len(), 0);
+        indexes.clear();
+        indexes.resize(rows.len(), RowIndex::default());
         for sheet in sheets.iter_mut() {
             (sheet.count, sheet.reach) = (0, [0.0; 3]);
         }
@@ -256,7 +258,7 @@ impl Grid {
     /// Brings the chunks together, part by part of the rows.
     fn collect(&mut self, members: Members<'_>, workers: &Workers) {
         let length = self.chunk_length;
-        let Grid { rows, cell_counts, cells, column, items, chunks, parts, ranks, .. } = self;
+        let Grid { rows, indexes, memory, column, items, chunks, parts, ranks, .. } = self;
         let starts = &self.starts[..];
         let total = starts[rows.len()] as usize;
         let giants: usize = chunks.iter().map(|chunk| chunk.giants.len()).sum();
@@ -264,7 +266,7 @@ impl Grid {
         let olds = invert(ranks, rows.len());
         let tasks = Grid::tasks(total, workers).min(rows.len().max(1));
         parts.resize_with(tasks, Part::default);
-        cells.resize(cells.len().max(total), CellStart::default());
+        memory.resize(memory.len().max(ROOM * total), 0);
         let Slots { low, high, id, .. } = column.reset_unmarked(total + giants);
         // The first row with its share of the boxes before it.
         let row_cut = |part: usize| match part == tasks {
@@ -275,12 +277,13 @@ impl Grid {
         let [low_x, low_y, low_z] = low.map(|bounds| Regions::new(&mut bounds[..total], cut));
         let [high_x, high_y, high_z] = high.map(|bounds| Regions::new(&mut bounds[..total], cut));
         let bounds = ((low_x, (low_y, low_z)), (high_x, (high_y, high_z)));
-        let cells = (Regions::new(&mut cells[..total], cut), Regions::new(cell_counts, row_cut));
+        let memory = Regions::new(&mut memory[..ROOM * total], |part| ROOM * cut(part));
+        let index = (memory, Regions::new(indexes, row_cut));
         let ids = Regions::new(&mut id[..total], cut);
-        let regions = ((bounds, cells), (ids, Regions::new(parts, |part| part)));
+        let regions = ((bounds, index), (ids, Regions::new(parts, |part| part)));
         let (items, chunks) = (&items[..], &chunks[..]);
         for_each_region(workers, 0..tasks, regions, &|number, region| {
-            let ((bounds, (cells, counts)), (ids, part)) = region;
+            let ((bounds, (memory, indexes)), (ids, part)) = region;
             let ((low_x, (low_y, low_z)), (high_x, (high_y, high_z))) = bounds;
             let mut slots = Slots {
                 low: [low_x, low_y, low_z],
@@ -290,7 +293,7 @@ impl Grid {
             };
             let rows = row_cut(number)..row_cut(number + 1);
             let task = Collect { rows, first: cut(number), starts, olds, items, chunks, length };
-            task.run(members, &mut slots, cells, counts, &mut part[0]);
+            task.run(members, &mut slots, memory, indexes, &mut part[0]);
         });
         let squares: u64 = parts.iter().map(|part| part.squares).sum();
         self.crowding = squares as f64 / total.max(1) as f64;
@@ -300,13 +303,12 @@ impl Grid {
     pub(super) fn validate(&self, aabb: impl Fn(usize) -> Aabb, groups: &Groups) {
         self.rows.validate();
         for row in 0..self.rows.len() {
-            let (key, cells) = (self.rows.keys[row], self.cells(row));
+            let (key, view) = (self.rows.keys[row], self.row(row));
             let sheet = &self.sheets[key.sheet as usize];
             assert!((sheet.rows[0]..sheet.rows[1]).contains(&(row as u32)), "row {row} is lost");
-            assert_eq!(cells[0].start, self.starts[row], "the first cell begins with its row");
-            assert!(cells.is_sorted_by(|a, b| a.x < b.x && a.start < b.start), "row {row}");
-            for place in self.starts[row]..self.starts[row + 1] {
-                let place = place as usize;
+            let [start, end] = [self.starts[row], self.starts[row + 1]];
+            assert_eq!([view.place(i32::MIN), view.place(i32::MAX)], [start, end], "row {row}");
+            for place in self.places(row) {
                 let (held, slot) = (self.column.get(place), self.column.id(place) as usize);
                 if held.min[0].is_nan() {
                     continue;
@@ -314,9 +316,10 @@ impl Grid {
                 assert!(held.same(&aabb(slot)), "box {slot} is out of date");
                 assert_eq!(groups.of(slot), sheet.group, "box {slot} has another group");
                 assert_eq!(self.layout.level(&held), Some(sheet.level), "level of box {slot}");
-                let cell = cells[cells.partition_point(|cell| cell.start <= place as u32) - 1];
-                let expected = self.layout.cell(&held, &sheet.scale);
-                assert_eq!([cell.x, key.y, key.z], expected, "box {slot} strayed");
+                let [slice, y, z] = self.layout.cell(&held, &sheet.scale);
+                assert_eq!([y, z], [key.y, key.z], "box {slot} strayed");
+                let within = view.place(slice)..view.place_after(slice);
+                assert!(within.contains(&(place as u32)), "box {slot} is not in its slice");
                 for k in 0..3 {
                     let length = extent(&held, self.layout.order[k]) * sheet.scale[k];
                     let reached = length.is_nan() || length <= sheet.reach[k];

@@ -7,12 +7,18 @@
 
 use crate::aabb::Aabb;
 
-/// Number of a cell along each axis, the axis of the rows first. At most 2^28 away from zero.
+/// Number of a slice along the rows, then numbers of a cell across them. At most 2^30 and 2^26 away
+/// from zero.
 pub(super) type Cell = [i32; 3];
 
 /// A box is put into cells so large that its cell number is below this power of two: finer than
 /// the steps of f32 there, and coarse enough for whole numbers.
-pub(super) const FARTHEST: i32 = 28;
+pub(super) const FARTHEST: i32 = 26;
+
+/// Along the rows cells are cut into two to this power slices, by which the boxes of a row are
+/// sorted.
+pub(super) const SLICE_BITS: u32 = 4;
+pub(super) const SLICES: f64 = (1 << SLICE_BITS) as f64;
 
 /// Cell sizes are the powers of two from `2^finest` to `2^coarsest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +49,8 @@ impl Layout {
         (exponent <= self.coarsest).then_some((exponent - self.finest) as usize)
     }
 
-    /// Cells per unit of length in a level, in the layout's order; zero along axes that are not
-    /// cut.
+    /// Cells per unit of length in a level, in the layout's order, and slices along the rows; zero
+    /// along axes that are not cut.
     #[inline(always)]
     pub(super) fn scale(&self, level: usize) -> [f64; 3] {
         let scale = power_of_two(-(self.finest + level as i32));
@@ -52,10 +58,11 @@ impl Layout {
         for k in 0..3 {
             scales[k] = if self.axes[self.order[k]] { scale } else { 0.0 };
         }
+        scales[0] *= SLICES;
         scales
     }
 
-    /// The cell of a box: that of its lower corner.
+    /// Slice and cell of a box: those of its lower corner.
     #[inline(always)]
     pub(super) fn cell(&self, aabb: &Aabb, scale: &[f64; 3]) -> Cell {
         let [x, y, z] = self.order;
@@ -124,9 +131,9 @@ pub(super) fn fitting_exponent(value: f64) -> i32 {
 pub(super) struct Sheet {
     pub level: usize,
     pub group: usize,
-    /// Cells per unit of length, in the layout's order.
+    /// Slices per unit of length along the rows, and cells across them.
     pub scale: [f64; 3],
-    /// The largest extents of its boxes, in cells and in the layout's order: at most one.
+    /// The largest extents of its boxes, in slices and cells: at most one cell.
     pub reach: [f64; 3],
     /// Number of boxes in it.
     pub count: usize,
@@ -140,17 +147,20 @@ impl Sheet {
         Sheet { level, group, scale, reach: [0.0; 3], count: 0, rows: [0; 2] }
     }
 
-    /// The first and the last cell, along each axis, of boxes in this sheet that can overlap a box.
+    /// The first and the last slice and cell, along each axis, of boxes in this sheet that can
+    /// overlap a box.
+    #[inline]
     pub(super) fn range(&self, layout: &Layout, aabb: &Aabb) -> (Cell, Cell) {
-        let low = |k: usize| {
-            let from = f64::from(aabb.min[layout.order[k]]) * self.scale[k] - self.reach[k];
-            from.floor() as i32
-        };
-        let high = |k: usize| number(aabb.max[layout.order[k]], self.scale[k]);
-        (std::array::from_fn(low), std::array::from_fn(high))
+        let (mut low, mut high) = ([0; 3], [0; 3]);
+        for k in 0..3 {
+            let axis = layout.order[k];
+            low[k] = floor(f64::from(aabb.min[axis]) * self.scale[k] - self.reach[k]);
+            high[k] = number(aabb.max[axis], self.scale[k]);
+        }
+        (low, high)
     }
 
-    /// The coordinate of a place in cells; infinite along an axis that is not cut.
+    /// The coordinate of a place in slices or cells; infinite along an axis that is not cut.
     pub(super) fn edge(&self, k: usize, place: f64) -> f64 {
         if self.scale[k] == 0.0 { (place - 0.5) * f64::INFINITY } else { place / self.scale[k] }
     }
@@ -160,7 +170,15 @@ impl Sheet {
 /// along an axis that is not cut.
 #[inline(always)]
 fn number(coordinate: f32, scale: f64) -> i32 {
-    (f64::from(coordinate) * scale).floor() as i32
+    floor(f64::from(coordinate) * scale)
+}
+
+/// A number rounded down, or the closest there is; zero for what is not a number. Processors of
+/// 2003 have no instruction that rounds down, so outside of kernels [`f64::floor`] is a call.
+#[inline(always)]
+fn floor(number: f64) -> i32 {
+    let whole = number as i32;
+    whole.saturating_sub(i32::from(f64::from(whole) > number))
 }
 
 /// How cells are scattered over buckets.
@@ -210,7 +228,7 @@ mod tests {
         assert_eq!(layout().level(&cube(f32::INFINITY)), None);
         assert_eq!(layout().level(&Aabb::point([f32::INFINITY; 3])), None);
         let far = |at: f32| layout().level(&Aabb::point([0.0, -at, 0.0]));
-        assert_eq!([far(1.0), far(2f32.powi(24)), far(2f32.powi(30))], [Some(0), Some(0), Some(6)]);
+        assert_eq!([far(1.0), far(2f32.powi(24)), far(2f32.powi(30))], [Some(0), Some(2), Some(8)]);
         assert_eq!(far(2f32.powi(40)), None);
     }
 
@@ -221,9 +239,19 @@ mod tests {
         let cell = |&x: &f32| layout.cell(&Aabb::point([x, x, x]), &layout.scale(0));
         let cells: Vec<Cell> = list.iter().map(cell).collect();
         assert!(cells.is_sorted());
-        assert_eq!(cells[8][0] - cells[3][0], 3, "no cell around zero is larger: {cells:?}");
+        assert_eq!(cells[8][1] - cells[3][1], 3, "no cell around zero is larger: {cells:?}");
+        assert_eq!(cells[8][0] - cells[3][0], 33, "nor is a slice: {cells:?}");
         assert_eq!(cells[5], cells[6]);
         assert!(cells.iter().all(|cell| cell[2] == 0));
+    }
+
+    #[test]
+    fn numbers_are_rounded_down() {
+        let places =
+            [0.0, 0.5, 1.0, 1e-300, 7.99, 2147483647.5, 2147483648.0, 1e300, f64::INFINITY];
+        for number in places.into_iter().flat_map(|place| [place, -place]).chain([f64::NAN]) {
+            assert_eq!(floor(number), number.floor() as i32, "{number}");
+        }
     }
 
     #[test]
@@ -233,7 +261,8 @@ mod tests {
             let aabb = Aabb::point([at, -at, 0.5 * at]);
             let level = layout.level(&aabb).unwrap();
             let cell = layout.cell(&aabb, &layout.scale(level));
-            assert!(cell.iter().all(|number| number.unsigned_abs() <= 1 << FARTHEST), "{cell:?}");
+            let farthest = [1 << SLICE_BITS << FARTHEST, 1 << FARTHEST, 1 << FARTHEST];
+            assert!((0..3).all(|k| cell[k].unsigned_abs() <= farthest[k]), "{cell:?}");
             for coarser in level..layout.levels() {
                 let shifted = cell.map(|number| number >> (coarser - level).min(31));
                 assert_eq!(layout.cell(&aabb, &layout.scale(coarser)), shifted, "{at} {coarser}");
@@ -246,10 +275,10 @@ mod tests {
         let layout = layout();
         let mut sheet = Sheet::new(&layout, 3, 0);
         let other = Aabb::new([-0.75, 0.0, 0.0], [0.0, 0.5, 0.0]);
-        sheet.reach = [0.5, 0.75, 0.0];
+        sheet.reach = [0.5 * SLICES, 0.75, 0.0];
         let (low, high) = sheet.range(&layout, &Aabb::point([0.0, 0.25, 7.0]));
         let cell = layout.cell(&other, &sheet.scale);
         assert!((0..3).all(|k| low[k] <= cell[k] && cell[k] <= high[k]));
-        assert_eq!((low, high), ([-1, -1, 0], [0, 0, 0]));
+        assert_eq!((low, high), ([-4, -1, 0], [4, 0, 0]));
     }
 }

@@ -8,13 +8,16 @@
 //! their coordinates, so empty space costs nothing and the world has no bounds.
 //!
 //! ```text
-//! sort the boxes by level, row of cells and cell; rows are found by hashing (grid.rs)
+//! sort the boxes by level, row of cells and slice of a cell; rows are found by hashing (grid.rs)
 //! for each row, for its own and each coarser level with boxes:
 //!   rows that hold lower corners of boxes that can reach it: three by three
-//!   for each box and each of these rows: a run of neighbour cells, which is one stretch of memory
-//!   (its own level: only later rows, and the rest of its own row)
+//!   for each of these rows and each box that it reaches: a run of slices, which is one stretch of
+//!   memory (its own level: only later rows, and the rest of its own row)
 //! test the boxes against their runs, eight at a time (search.rs)
 //! ```
+//!
+//! Cells are thick: a box of one level reaches few rows besides its own. Along a row they are cut
+//! into slices, by which its boxes are sorted, so that the runs are short all the same.
 //!
 //! **Cost.** A step in which few boxes changed costs what changed (`delta.rs`); one in which
 //! nothing changed costs nothing; in all others the boxes are sorted again, which is O(n), and
@@ -24,16 +27,20 @@
 //! changed; with filters 17 more. A row takes about 90, so boxes in rows of their own take most.
 //!
 //! **Choose it** to study grids, or if boxes come and go all the time. It is not the fastest: `bvh`
-//! and `grid-sweep` beat it wherever it was measured. Of a step of `sizes` two fifths are the build
-//! and the rest is the search, in which listing the runs of a cell takes as long as testing them.
-//! Milliseconds of `update` alone with 100 000 boxes on one thread, medians of 15 frames after the
-//! first, `bvh` second and in the same run: `sizes` 3.8 and 1.9, `uniform` 5.7 and 2.3, `tenth` 6.0
-//! and 1.1. A program that did nothing else measured them; before the build was made faster it and
-//! `jostle bench --scene sizes --n 100000 --algorithm hash-grid,bvh --frames 16` both said 5.5.
-//! Lists of boxes in hashed cells, tested one by one, took 13.8, 21.8 and 12.7 (`jostle bench`).
+//! beats it wherever it was measured. Half of a step of `sizes` is the build and the other half the
+//! search, most of which are tests. Milliseconds of `update` with 100 000 boxes on one thread,
+//! `bvh` second and in the same run: `sizes` 2.9 and 1.9, `uniform` 3.1 and 2.4, `tenth` 3.5 and
+//! 1.9 (`jostle bench --scene sizes,uniform,tenth --n 100000 --algorithm hash-grid,bvh --frames
+//! 16`). Cells without slices took 3.9, 5.7 and 10.9 in the same minute; lists of boxes in hashed
+//! cells, tested one by one, 13.8, 21.8 and 12.7.
 //!
-//! **Lost.** Writing pairs only if a vector has hits: the search took as long on `sizes` (2.5 ms)
-//! and a third longer on `uniform` at a density of 0.35 (7.5 instead of 5.7).
+//! **Lost.** Measured with a program that steps `hash-grid` alone, for `sizes` and `uniform`.
+//! Writing pairs only if a vector has hits: as long in `sizes` and a third longer in `uniform` at a
+//! density of 0.35, with cells without slices. Eight slices to a cell instead of sixteen: 1.04 and
+//! 1.0 times. Cells half as large in `sizes`: 0.3 of the tests and 1.2 times the time, because
+//! boxes reach more rows. Sixteen lanes: 1.06 and 1.05 times. Listing the runs of a box within its
+//! own row like others, instead of testing box after box up to its end: with sixteen lanes 1.2 and
+//! 1.3 times.
 //!
 //! **Departures from the chapter.**
 //! - Three dimensions. The chapter looks into the four cells that a box touches and one more to the
@@ -41,8 +48,9 @@
 //!   box: all cells of that range are looked into, and borders are decided on cell numbers that
 //!   are monotone in the coordinate (`lattice.rs`).
 //! - The chapter hashes cells, each a list of boxes. Here rows of cells are hashed (`rows.rs`), and
-//!   the boxes of a row lie one after the other, sorted by cell: neighbour cells along the row are
-//!   one run for a vector test, no list is followed, and a row is looked up once for all its boxes.
+//!   the boxes of a row lie one after the other, sorted by sixteenths of a cell: a range of these
+//!   is one run for a vector test (`row_index.rs`), no list is followed, and a row is looked up
+//!   once for all its boxes.
 //! - The chapter's bucket is the sum of the cell's coordinates and level. All cells of a diagonal
 //!   plane collide (`jostle reproduce grids`). Here coordinates are multiplied and mixed, and
 //!   negative ones are like others; the chapter mirrors them onto the positive ones.
@@ -69,6 +77,7 @@ mod giants;
 mod grid;
 mod lattice;
 mod query;
+mod row_index;
 mod rows;
 mod search;
 mod sketch;
@@ -108,6 +117,10 @@ pub struct HashGridOptions {
 
 /// Cells are chosen again if boxes crowd this many times less than they did.
 const SPARSE: f64 = 3.0;
+
+/// All boxes of the overlay are searched for if one in this many has changed: row by row, that
+/// costs less than box by box.
+const MOST: usize = 3;
 
 /// Tasks per worker: enough that idle workers find something to take over.
 const TASKS_PER_WORKER: usize = 16;
@@ -272,22 +285,29 @@ impl HashGrid {
             let of = |list: &[Filter]| list[pair.a().index()].allows(&list[pair.b().index()]);
             filters.is_none_or(of)
         };
-        let query = |part, lane: &mut Lane, task: &mut SearchTask, tests: &mut u64| {
-            let part: Range<usize> = part;
-            let SearchTask { scratch, ended } = task;
-            let show = |pair| if allowed(pair) { show(pair, lane, ended) } else { Ok(()) };
-            let sink = ToEach { column, others: &grid.column, show };
-            let mut lister = Lister::new(&mut scratch.runs, sink);
-            for &(slot, _) in &list[part] {
-                let one = overlay.place(slot);
-                let partners = grid.partners[groups.of(slot as usize)];
-                grid.query(one, &column.get(one as usize), partners, &mut lister)?;
-            }
-            lister.flush()?;
-            *tests = scratch.runs.tests;
-            Ok(())
-        };
-        self.tests += run_parts(list.len(), TASKS_PER_WORKER, workers, tasks, found, query)?;
+        // Boxes of the overlay that have not changed make no difference to what is shown.
+        let all = list.len() * MOST >= column.len();
+        let query =
+            |part: Range<usize>, lane: &mut Lane, task: &mut SearchTask, tests: &mut u64| {
+                let SearchTask { scratch: Scratch { runs, reach }, ended } = task;
+                let show = |pair| if allowed(pair) { show(pair, lane, ended) } else { Ok(()) };
+                let sink = ToEach { column, others: &grid.column, show };
+                let mut lister = Lister::new(runs, sink);
+                if all {
+                    grid.query_all(&overlay.grid, part, reach, &mut lister)?;
+                } else {
+                    for &(slot, _) in &list[part] {
+                        let one = overlay.place(slot);
+                        let partners = grid.partners[groups.of(slot as usize)];
+                        grid.query(one, &column.get(one as usize), partners, &mut lister)?;
+                    }
+                }
+                lister.flush()?;
+                *tests = runs.tests;
+                Ok(())
+            };
+        let queries = if all { column.len() } else { list.len() };
+        self.tests += run_parts(queries, TASKS_PER_WORKER, workers, tasks, found, query)?;
         let search = |part, lane: &mut Lane, task: &mut SearchTask, tests: &mut u64| {
             let SearchTask { scratch, ended } = task;
             let show = |pair| if allowed(pair) { show(pair, lane, ended) } else { Ok(()) };

@@ -2,21 +2,23 @@
 //!
 //! ```text
 //! for each row with boxes, for its own sheet and each later one that may pair with it:
+//!   for each box of the row: the slices of boxes that can reach it, and whether boxes of the rows
+//!   before and behind can
 //!   rows of that sheet from which boxes can reach: three by three; in its own only later ones
-//!   for each cell of the row: where the three cells along each of these rows begin and end
-//!   for each box of the cell, for each of the rows that its bounds reach: list the run
+//!   for each of these rows, for each box that it reaches: list the run of these slices
 //! test the runs
 //! ```
 //!
-//! Rows are looked up once for all their boxes, and the cells along them are found by cursors that
-//! move forward with the cells of the row, so nothing is searched for a box. Whether a box reaches
-//! the row before or behind, and the cell, is computed for many boxes at once.
+//! Rows are looked up once for all their boxes, and their indexes say where slices begin, so
+//! nothing is searched for a box. Which rows and slices reach a box is computed for many boxes at
+//! once: the edges of a row are the same for all its boxes.
 
 use std::ops::Range;
 
 use crate::aabb::Aabb;
-use crate::broad::hash_grid::grid::{CellStart, Grid};
+use crate::broad::hash_grid::grid::Grid;
 use crate::broad::hash_grid::lattice::Sheet;
+use crate::broad::hash_grid::row_index::RowView;
 use crate::broad::hash_grid::rows::{NONE, RowKey};
 use crate::pair::{Lane, LimitReached, Pair};
 use crate::simd::column::{Column, Run};
@@ -64,6 +66,15 @@ pub(super) trait Sink {
         hits: &mut Vec<Pair>,
         level: Level,
     ) -> Result<u64, LimitReached>;
+
+    /// As [`Sink::take`], for boxes and all that follow each up to its end.
+    fn take_following(
+        &mut self,
+        first: u32,
+        ends: &[u32],
+        hits: &mut Vec<Pair>,
+        level: Level,
+    ) -> Result<u64, LimitReached>;
 }
 
 /// All pairs of a column go to a lane.
@@ -76,6 +87,17 @@ impl Sink for ToLane<'_> {
     fn take(&mut self, runs: &[Run], _: &mut Vec<Pair>, level: Level) -> Result<u64, LimitReached> {
         let found = self.lane.room(Lane::MAX_ROOM)?;
         Ok(self.column.sweep_runs(self.column, level, runs, found))
+    }
+
+    fn take_following(
+        &mut self,
+        first: u32,
+        ends: &[u32],
+        _: &mut Vec<Pair>,
+        level: Level,
+    ) -> Result<u64, LimitReached> {
+        let found = self.lane.room(Lane::MAX_ROOM)?;
+        Ok(self.column.sweep_following(level, first as usize, ends, found))
     }
 }
 
@@ -95,6 +117,19 @@ impl<F: FnMut(Pair) -> Result<(), LimitReached>> Sink for ToEach<'_, F> {
     ) -> Result<u64, LimitReached> {
         hits.clear();
         let tests = self.column.sweep_runs(self.others, level, runs, hits);
+        hits.iter().try_for_each(|&pair| (self.show)(pair))?;
+        Ok(tests)
+    }
+
+    fn take_following(
+        &mut self,
+        first: u32,
+        ends: &[u32],
+        hits: &mut Vec<Pair>,
+        level: Level,
+    ) -> Result<u64, LimitReached> {
+        hits.clear();
+        let tests = self.column.sweep_following(level, first as usize, ends, hits);
         hits.iter().try_for_each(|&pair| (self.show)(pair))?;
         Ok(tests)
     }
@@ -138,6 +173,18 @@ impl<'a, S: Sink> Lister<'a, S> {
         Ok(())
     }
 
+    /// Tests boxes against those that follow them: `ends` are the ends of the runs, the first that
+    /// of the box at `first`. At most [`BATCH`] tests, unless they are of one box.
+    #[inline(always)]
+    fn test_following(&mut self, first: u32, ends: &[u32]) -> Result<(), LimitReached> {
+        if let [end] = *ends {
+            return if first + 1 < end { self.list(first, first + 1, end) } else { Ok(()) };
+        }
+        let Runs { hits, level, tests, .. } = &mut *self.runs;
+        *tests += self.sink.take_following(first, ends, hits, *level)?;
+        Ok(())
+    }
+
     /// Tests what is listed.
     pub(super) fn flush(&mut self) -> Result<(), LimitReached> {
         let Runs { list, hits, level, .. } = &mut *self.runs;
@@ -153,139 +200,142 @@ impl<'a, S: Sink> Lister<'a, S> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     pub runs: Runs,
-    /// What [`reaches`] says of each box of a row.
-    reaches: Vec<u8>,
+    pub reach: Reach,
 }
 
 impl Scratch {
     pub(super) fn bytes(&self) -> usize {
-        self.runs.bytes() + self.reaches.capacity()
+        self.runs.bytes() + self.reach.bytes()
+    }
+}
+
+/// For each box of a row, from where in a sheet boxes reach it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reach {
+    /// Whether they do from the row before and the row behind: on y, then on z.
+    sides: Vec<u8>,
+    /// The first and the last slice.
+    first: Vec<i32>,
+    last: Vec<i32>,
+    /// Where runs end.
+    ends: Vec<u32>,
+}
+
+impl Reach {
+    fn bytes(&self) -> usize {
+        self.sides.capacity()
+            + (self.first.capacity() + self.last.capacity() + self.ends.capacity()) * 4
     }
 }
 
 impl Grid {
-    /// Shows the pairs of the boxes in a stretch of places with all later ones. A stretch that
-    /// begins or ends within a cell begins or ends with it: each box belongs to one stretch.
+    /// Shows the pairs of the boxes in a stretch of places with all later ones.
     pub(super) fn search(
         &self,
         places: Range<usize>,
         scratch: &mut Scratch,
         sink: impl Sink,
     ) -> Result<(), LimitReached> {
-        let Scratch { runs, reaches } = scratch;
+        let Scratch { runs, reach } = scratch;
         let mut lister = Lister::new(runs, sink);
-        let rows = &self.starts[..self.rows.len()];
-        // The row that holds the first place, and those that begin before the end.
-        let first = rows.partition_point(|&start| start as usize <= places.start).max(1) - 1;
-        let end = rows.partition_point(|&start| (start as usize) < places.end);
-        for row in first..end {
-            let cells = self.cells(row);
-            let from = cells.partition_point(|cell| (cell.start as usize) < places.start);
-            let to = cells.partition_point(|cell| (cell.start as usize) < places.end);
-            if from < to {
-                self.search_row(row, from..to, reaches, &mut lister)?;
-            }
+        for (row, part) in self.rows_of(places.clone()) {
+            self.search_row(row, part, reach, &mut lister)?;
         }
         self.search_giants(places, &mut lister)?;
         lister.flush()
     }
 
-    /// The pairs of the boxes in some cells of a row.
+    /// The rows that a stretch of places is in, and which of their places.
+    pub(super) fn rows_of(
+        &self,
+        places: Range<usize>,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        let rows = &self.starts[..self.rows.len()];
+        // The row that holds the first place, and those that begin before the end.
+        let first = rows.partition_point(|&start| start as usize <= places.start).max(1) - 1;
+        let end = rows.partition_point(|&start| (start as usize) < places.end);
+        let part = move |row: usize| {
+            let of_row = self.places(row);
+            (row, of_row.start.max(places.start)..of_row.end.min(places.end))
+        };
+        (first..end).map(part).filter(|(_, part)| !part.is_empty())
+    }
+
+    /// The pairs of some boxes of a row.
     fn search_row<S: Sink>(
         &self,
         row: usize,
-        cells: Range<usize>,
-        reaches: &mut Vec<u8>,
+        places: Range<usize>,
+        reach: &mut Reach,
         lister: &mut Lister<'_, S>,
     ) -> Result<(), LimitReached> {
         let own = self.rows.keys[row].sheet;
         let partners = self.partners[self.sheets[own as usize].group];
         let first = self.occupied.partition_point(|&sheet| sheet < own);
         for &sheet in &self.occupied[first..] {
-            if partners >> self.sheets[sheet as usize].group & 1 == 0 {
-                continue;
-            }
-            let mut nearby = self.nearby(row, sheet);
-            if nearby.present != 0 {
-                self.search_nearby(row, cells.clone(), &mut nearby, reaches, lister)?;
+            if partners >> self.sheets[sheet as usize].group & 1 == 1 {
+                let from = RowPart { grid: self, row, places: places.clone() };
+                self.search_sheet(sheet, from, sheet == own, reach, lister)?;
             }
         }
         Ok(())
     }
 
-    /// The rows of a sheet around a row of its own or a finer level.
-    fn nearby(&self, row: usize, sheet: u32) -> Nearby<'_> {
-        let key = self.rows.keys[row];
-        let target = &self.sheets[sheet as usize];
-        let shift = (target.level - self.sheets[key.sheet as usize].level).min(31) as u32;
-        let mut nearby = Nearby {
-            sheet: target,
-            shift,
-            own: key.sheet == sheet,
-            present: 0,
-            cells: [&[]; NEIGHBOURS],
-            ends: [0; NEIGHBOURS],
-        };
+    /// Lists the runs of boxes of a sheet that may overlap boxes of a row of its own or a finer
+    /// level. If that row is one `within` the sheet, only those of later rows and the rest of it.
+    pub(super) fn search_sheet<S: Sink>(
+        &self,
+        sheet: u32,
+        from: RowPart<'_>,
+        within: bool,
+        reach: &mut Reach,
+        lister: &mut Lister<'_, S>,
+    ) -> Result<(), LimitReached> {
+        let RowPart { grid, row, places } = from;
+        let nearby = self.nearby(grid.rows.keys[row], sheet, within);
+        if nearby.present == 0 {
+            return Ok(());
+        }
+        simd::run(FindReach {
+            low: self.layout.order.map(|axis| &grid.column.low(axis)[places.clone()]),
+            high: self.layout.order.map(|axis| &grid.column.high(axis)[places.clone()]),
+            sheet: &self.sheets[sheet as usize],
+            cell: nearby.cell,
+            reach,
+        });
+        let first = places.start as u32;
+        let mut rows = nearby.present;
+        while rows != 0 {
+            let number = rows.trailing_zeros() as usize;
+            rows &= rows - 1;
+            let row = self.row(nearby.rows[number] as usize);
+            if within && number == OWN {
+                reach.test_own(first, row, lister)?;
+            } else {
+                reach.list(first, row, SIDES[number], lister)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of a sheet around a row of its own or a finer level; only later ones `within` it.
+    fn nearby(&self, key: RowKey, sheet: u32, within: bool) -> Nearby {
+        let level = |number: u32| self.sheets[number as usize].level;
+        let shift = (level(sheet) - level(key.sheet)).min(31) as u32;
         let (y, z) = (key.y >> shift, key.z >> shift);
+        let mut nearby = Nearby { cell: [y, z], present: 0, rows: [0; NEIGHBOURS] };
         for number in 0..NEIGHBOURS {
-            if nearby.own && LATER >> number & 1 == 0 {
+            if within && LATER >> number & 1 == 0 {
                 continue;
             }
             let near = RowKey { sheet, z: z - 1 + number as i32 / 3, y: y - 1 + number as i32 % 3 };
-            let found = if nearby.own && number == OWN { row as u32 } else { self.rows.find(near) };
+            let found = self.rows.find(near);
             if found != NONE {
                 nearby.present |= 1 << number;
-                nearby.cells[number] = self.cells(found as usize);
-                nearby.ends[number] = self.starts[found as usize + 1];
+                nearby.rows[number] = found;
             }
         }
         nearby
-    }
-
-    fn search_nearby<S: Sink>(
-        &self,
-        row: usize,
-        cells: Range<usize>,
-        nearby: &mut Nearby<'_>,
-        reaches: &mut Vec<u8>,
-        lister: &mut Lister<'_, S>,
-    ) -> Result<(), LimitReached> {
-        let row_cells = self.cells(row);
-        let end_of = |cell: usize| match row_cells.get(cell + 1) {
-            Some(next) => next.start,
-            None => self.starts[row + 1],
-        };
-        let first = row_cells[cells.start].start as usize;
-        let order = self.layout.order;
-        simd::run(Reaches {
-            low: order.map(|axis| &self.column.low(axis)[first..end_of(cells.end - 1) as usize]),
-            high: order.map(|axis| &self.column.high(axis)[first..end_of(cells.end - 1) as usize]),
-            sheet: nearby.sheet,
-            reaches,
-        });
-        for number in cells {
-            let cell = row_cells[number];
-            let (begin, end) = (cell.start as usize, end_of(number) as usize);
-            let reaches = &reaches[begin - first..end - first];
-            let any = reaches.iter().fold(0, |any, &reach| any | reach);
-            let bounds = nearby.bounds(cell.x, ROWS[usize::from(any >> 2)] & nearby.present);
-            for (one, &reach) in (begin as u32..).zip(reaches) {
-                let mut rows = ROWS[usize::from(reach >> 2)] & nearby.present;
-                let (low, high) = (usize::from(!reach & 1), usize::from(2 + (reach >> 1 & 1)));
-                while rows != 0 {
-                    let number = rows.trailing_zeros() as usize;
-                    rows &= rows - 1;
-                    let bounds = &bounds[number];
-                    let own = nearby.own && number == OWN;
-                    let begin = if own { one + 1 } else { bounds[low] };
-                    let end = bounds[high];
-                    if begin < end {
-                        lister.list(one, begin, end)?;
-                    }
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The pairs of some boxes with giants.
@@ -332,96 +382,157 @@ impl Grid {
     }
 }
 
-/// The rows of a sheet around a row, and how far their cells have been walked.
-struct Nearby<'a> {
-    sheet: &'a Sheet,
-    /// From cell numbers of the row to those of the sheet.
-    shift: u32,
-    /// True if the row is of the same sheet.
-    own: bool,
-    /// One bit for each row that has boxes.
-    present: u16,
-    /// Cells that are not before those of interest.
-    cells: [&'a [CellStart]; NEIGHBOURS],
-    /// Where the rows end.
-    ends: [u32; NEIGHBOURS],
+/// Some boxes of a row of a grid.
+pub(super) struct RowPart<'a> {
+    pub grid: &'a Grid,
+    pub row: usize,
+    pub places: Range<usize>,
 }
 
-impl Nearby<'_> {
-    /// For each of some rows, where the cells begin that are numbered one less than a cell's, the
-    /// same, and one and two more. Cells of a row are asked for in ascending order.
+/// The rows of a sheet around a row.
+struct Nearby {
+    /// The numbers of the row across the rows, in cells of the sheet.
+    cell: [i32; 2],
+    /// One bit for each row that has boxes.
+    present: u16,
+    rows: [u32; NEIGHBOURS],
+}
+
+impl Reach {
+    /// Tests each box against those behind it in its row. `first` is the place of the first box.
     #[inline(always)]
-    fn bounds(&mut self, x: i32, mut rows: u16) -> [[u32; 4]; NEIGHBOURS] {
-        let x = x >> self.shift;
-        let mut bounds = [[0; 4]; NEIGHBOURS];
-        while rows != 0 {
-            let number = rows.trailing_zeros() as usize;
-            rows &= rows - 1;
-            let mut cells = self.cells[number];
-            while let [first, rest @ ..] = cells
-                && first.x < x - 1
-            {
-                cells = rest;
+    fn test_own<S: Sink>(
+        &mut self,
+        mut first: u32,
+        row: RowView<'_>,
+        lister: &mut Lister<'_, S>,
+    ) -> Result<(), LimitReached> {
+        let Reach { last, ends, .. } = self;
+        ends.clear();
+        let mut tests = 0;
+        for (one, &last) in (first..).zip(last.iter()) {
+            let end = row.place_after(last);
+            let length = end.saturating_sub(one + 1);
+            if tests + length > BATCH {
+                lister.test_following(first, ends)?;
+                ends.clear();
+                (first, tests) = (one, 0);
             }
-            self.cells[number] = cells;
-            let mut at = 0;
-            for (wanted, bound) in (x - 1..).zip(&mut bounds[number]) {
-                while at < cells.len() && cells[at].x < wanted {
-                    at += 1;
-                }
-                *bound = if at < cells.len() { cells[at].start } else { self.ends[number] };
-            }
+            tests += length;
+            ends.push(end);
         }
-        bounds
+        lister.test_following(first, ends)
+    }
+
+    /// Lists for each box that reaches all of some sides the boxes of a row there.
+    #[inline(always)]
+    fn list<S: Sink>(
+        &self,
+        first: u32,
+        row: RowView<'_>,
+        sides: u8,
+        lister: &mut Lister<'_, S>,
+    ) -> Result<(), LimitReached> {
+        let mut eighth = 0;
+        for eight in self.sides.as_chunks::<8>().0 {
+            let mut reached = which_have(*eight, sides);
+            while reached != 0 {
+                let number = eighth + (reached.trailing_zeros() / 8) as usize;
+                reached &= reached - 1;
+                let begin = row.place(self.first[number]);
+                let end = row.place_after(self.last[number]);
+                if begin < end {
+                    lister.list(first + number as u32, begin, end)?;
+                }
+            }
+            eighth += 8;
+        }
+        Ok(())
     }
 }
 
-/// The rows that a box reaches, by whether it does on y down and up, on z down and up.
-const ROWS: [u16; 16] = rows_reached();
+/// The highest bit of each byte that has all of some bits, the first byte lowest. The highest bit
+/// is not among them.
+#[inline(always)]
+fn which_have(bytes: [u8; 8], bits: u8) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let missing = !u64::from_le_bytes(bytes) & (ONES * u64::from(bits));
+    // No byte borrows from the next, because what is missing is less than the highest bit.
+    ((ONES << 7) - missing) & (ONES << 7)
+}
 
-const fn rows_reached() -> [u16; 16] {
-    let mut table = [0; 16];
-    let mut bits = 0;
-    while bits < 16 {
-        let y = 0b010 | (bits & 1) | (bits & 2) << 1;
-        let z = bits >> 2;
-        let below = if z & 1 == 1 { y } else { 0 };
-        table[bits as usize] = (y << 3) | below | ((z >> 1) * (y << 6));
-        bits += 1;
+/// Set for each box, whatever reaches it.
+const HERE: u8 = 0b1_0000;
+
+/// The sides from which the boxes of a row reach a box, one bit each: y before and behind, z before
+/// and behind; and [`HERE`].
+const SIDES: [u8; NEIGHBOURS] = sides_of_rows();
+
+const fn sides_of_rows() -> [u8; NEIGHBOURS] {
+    let of_three = [0b01, 0b00, 0b10];
+    let mut table = [0; NEIGHBOURS];
+    let mut number = 0;
+    while number < NEIGHBOURS {
+        table[number] = HERE | of_three[number % 3] | of_three[number / 3] << 2;
+        number += 1;
     }
     table
 }
 
-/// Finds for boxes whether boxes of a sheet reach them from the cell before and the one behind
-/// that of their lower corner: two bits for each axis, in the layout's order.
-struct Reaches<'a> {
+/// Finds for the boxes of a row from where in a sheet boxes reach them.
+struct FindReach<'a> {
+    /// In the layout's order.
     low: [&'a [f32]; 3],
     high: [&'a [f32]; 3],
     sheet: &'a Sheet,
-    reaches: &'a mut Vec<u8>,
+    /// The row's numbers in the sheet.
+    cell: [i32; 2],
+    reach: &'a mut Reach,
 }
 
-impl Kernel for Reaches<'_> {
+impl Kernel for FindReach<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, _: S) {
-        let Reaches { low, high, sheet, reaches } = self;
+        let FindReach { low, high, sheet, cell, reach } = self;
         let count = low[0].len();
-        reaches.clear();
-        reaches.resize(count, 0);
-        for k in 0..3 {
-            let (scale, reach) = (sheet.scale[k], sheet.reach[k]);
+        let Reach { sides, first, last, .. } = reach;
+        sides.clear();
+        sides.resize(count, HERE);
+        // They are looked at in eights.
+        sides.resize(count.next_multiple_of(8), 0);
+        for k in [1, 2] {
+            let [before, behind] = edges(sheet, k, cell[k - 1]);
             let (low, high) = (&low[k][..count], &high[k][..count]);
-            for ((&low, &high), to) in low.iter().zip(high).zip(reaches.iter_mut()) {
-                let place = f64::from(low) * scale;
-                let cell = place.floor();
-                let before = (place - reach).floor() < cell;
-                let behind = (f64::from(high) * scale).floor() > cell;
-                *to |= (u8::from(before) | u8::from(behind) << 1) << (2 * k);
+            for ((&low, &high), to) in low.iter().zip(high).zip(sides.iter_mut()) {
+                *to |= (u8::from(low < before) | u8::from(high >= behind) << 1) << (2 * k - 2);
             }
         }
+        first.resize(count, 0);
+        last.resize(count, 0);
+        // Loops, not closures: those are not compiled for the instruction set around them.
+        let (scale, reach) = (sheet.scale[0], sheet.reach[0]);
+        for (&low, first) in low[0].iter().zip(first.iter_mut()) {
+            *first = (f64::from(low) * scale - reach).floor() as i32;
+        }
+        for (&high, last) in high[0].iter().zip(last.iter_mut()) {
+            *last = (f64::from(high) * scale).floor() as i32;
+        }
     }
+}
+
+/// Boxes in the cells before reach a box of this cell only if it begins before the first of these
+/// two, and it reaches boxes in those behind only if it does not end before the second.
+fn edges(sheet: &Sheet, k: usize, cell: i32) -> [f32; 2] {
+    let cell = f64::from(cell);
+    [(cell + sheet.reach[k]).next_up(), cell + 1.0].map(|place| not_below(sheet.edge(k, place)))
+}
+
+/// The smallest f32 that is at least a number.
+fn not_below(number: f64) -> f32 {
+    let nearest = number as f32;
+    if f64::from(nearest) < number { nearest.next_up() } else { nearest }
 }
 
 #[cfg(test)]
@@ -429,12 +540,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_numbered_by_what_is_reached() {
-        assert_eq!(ROWS[0b0000], 0b000_010_000);
-        assert_eq!(ROWS[0b0001], 0b000_011_000);
-        assert_eq!(ROWS[0b0010], 0b000_110_000);
-        assert_eq!(ROWS[0b0100], 0b000_010_010);
-        assert_eq!(ROWS[0b1011], 0b111_111_000);
-        assert_eq!(ROWS[0b1111], 0b111_111_111);
+    fn rows_are_numbered_by_the_sides_they_reach() {
+        let sides = [0b0101, 0b0100, 0b0110, 0b0001, 0, 0b0010, 0b1001, 0b1000, 0b1010];
+        assert_eq!(SIDES, sides.map(|sides| HERE | sides));
+    }
+
+    #[test]
+    fn bytes_with_all_bits_are_named() {
+        let bytes = [0b1_0000, 0b1_0101, 0, 0b1_0111, 0b1_1111, 0b0_0101, 0b1_0100, 0b1_0101];
+        let named = |bits: u8| {
+            (0..8).filter(|k| bytes[*k] & bits == bits).fold(0, |sum, k| sum | 128 << (8 * k))
+        };
+        for bits in SIDES.into_iter().chain([0]) {
+            assert_eq!(which_have(bytes, bits), named(bits), "{bits:b}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_rounded_up() {
+        for number in [0.0f64, 0.5, -0.1, 0.1, 1e-60, -1e-60, 1e30, -1e30, 1e60, f64::INFINITY] {
+            let up = not_below(number);
+            assert!(f64::from(up) >= number && f64::from(up.next_down()) < number, "{number}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::grid::Grid;
-use super::lattice::{Cell, Layout, Sheet};
+use super::lattice::{Layout, SLICE_BITS, SLICES, Sheet};
 use crate::aabb::Aabb;
 use crate::broad::sketch::Sketch;
 
@@ -16,7 +16,8 @@ pub(super) fn draw(grids: [&Grid; 2], sketch: &mut Sketch) {
             for place in grid.starts[row]..grid.starts[row + 1] {
                 let aabb = grid.column.get(place as usize);
                 if !aabb.min[0].is_nan() {
-                    let cell = grid.layout.cell(&aabb, &sheet.scale);
+                    let [slice, y, z] = grid.layout.cell(&aabb, &sheet.scale);
+                    let cell = [slice >> SLICE_BITS, y, z];
                     *cells.entry((sheet.level, key.sheet, cell)).or_insert(0) += 1;
                 }
             }
@@ -29,11 +30,13 @@ pub(super) fn draw(grids: [&Grid; 2], sketch: &mut Sketch) {
 }
 
 /// The lower corners of boxes that a cell holds.
-fn bounds(layout: &Layout, sheet: &Sheet, cell: Cell) -> Aabb {
+fn bounds(layout: &Layout, sheet: &Sheet, cell: [i32; 3]) -> Aabb {
     let corner = |side: f64| {
         let mut corner = [0.0; 3];
         for k in 0..3 {
-            corner[layout.order[k]] = sheet.edge(k, f64::from(cell[k]) + side) as f32;
+            let place = f64::from(cell[k]) + side;
+            let place = if k == 0 { place * SLICES } else { place };
+            corner[layout.order[k]] = sheet.edge(k, place) as f32;
         }
         corner
     };

@@ -233,3 +233,63 @@ fn boxes_that_come_to_rest_return_to_the_grid() {
     assert!((20.0..120.0).contains(&most), "{most} of 4000 boxes apart");
     assert_eq!(held, world.all_pairs());
 }
+
+/// Rows of both kinds of index: in some boxes lie close together, others are mostly gaps, and all
+/// are longer than what is tested at once or shared between tasks.
+#[test]
+fn crowded_and_scattered_rows_lead_to_the_same_pairs_for_every_number_of_workers() {
+    const COUNT: usize = 12_000;
+    let aabb = |index: usize, step: usize| {
+        let turn = scatter(index, 1);
+        // Clusters far apart, boxes between them, and a crowd in rows of its own.
+        let along = match index % 4 {
+            0 => 1e6 * (1.0 + (index % 7) as f32) + 40.0 * turn,
+            1 => 4e3 * turn,
+            2 => 9e6 * turn * turn,
+            _ => 300.0 * turn,
+        };
+        let aside = if index % 4 == 3 { 200.0 } else { 0.0 };
+        let across = [20.0 * scatter(index, 2) + aside, 20.0 * scatter(index, 3)];
+        let drift = (step * (index % 5)) as f32 * 0.3;
+        let side = if index.is_multiple_of(500) { 6.0 } else { 1.0 };
+        let low = [across[0] + drift, along + drift, across[1]];
+        Aabb::new(low, low.map(|low| low + side))
+    };
+    for workers in [1, 2, 3, 8] {
+        let workers = Workers::new(workers).unwrap();
+        let aabbs: Vec<Aabb> = (0..COUNT).map(|index| aabb(index, 0)).collect();
+        let mut world = World::on(&workers, &aabbs, Filter::ALL, HashGridOptions::default());
+        let mut held = BTreeSet::new();
+        for step in 1..4 {
+            world.follow(&mut held);
+            assert_eq!(held, world.all_pairs(), "step {step} on {}", workers.count());
+            let indexes = &world.grid.grid.indexes;
+            let listed = indexes.iter().filter(|index| index.slices == 0).count();
+            assert!(listed > 0 && listed < indexes.len(), "{listed} of {} rows", indexes.len());
+            let moved: Vec<Aabb> = (0..COUNT).map(|index| aabb(index, step)).collect();
+            world.boxes.set_all(&moved).unwrap();
+        }
+        assert!(held.len() > 500, "{} pairs", held.len());
+    }
+}
+
+/// A row whose boxes all meet needs more tests for one box than are made at once.
+#[test]
+fn long_runs_are_tested_piece_by_piece() {
+    const COUNT: usize = 6000;
+    let aabb = |index: usize| {
+        let at = [index as f32, scatter(index, 1), scatter(index, 2)];
+        let length = if index.is_multiple_of(1999) { 7000.0 } else { 0.4 };
+        Aabb::new(at, [at[0] + length, at[1] + 1.0, at[2] + 1.0])
+    };
+    for workers in [1, 2, 3, 8] {
+        let aabbs: Vec<Aabb> = (0..COUNT).map(aabb).collect();
+        let workers = Workers::new(workers).unwrap();
+        let single = HashGridOptions { cells: Cells::Single, ..HashGridOptions::default() };
+        let mut world = World::on(&workers, &aabbs, Filter::ALL, single);
+        let mut held = BTreeSet::new();
+        world.follow(&mut held);
+        assert_eq!(held, world.all_pairs(), "on {}", workers.count());
+        assert!(held.len() > COUNT, "{} pairs", held.len());
+    }
+}

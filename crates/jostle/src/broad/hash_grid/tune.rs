@@ -3,13 +3,13 @@
 
 use crate::boxes::Boxes;
 use crate::broad::hash_grid::lattice::{
-    CellHash, FARTHEST, Layout, fitting_exponent, largest_distance, largest_extent,
+    CellHash, FARTHEST, Layout, SLICE_BITS, fitting_exponent, largest_distance, largest_extent,
 };
 use crate::broad::shared::axes::worthwhile_spread;
 
-/// The finest cells are as large as they can be with a mean list of this length. Coarser cells
-/// mean more tests, finer ones more levels and more cells to look into.
-const CROWDING: f64 = 16.0;
+/// The finest cells are as large as they can be with this many boxes in a box's cell. Coarser cells
+/// mean more tests, finer ones more levels and more rows to look into.
+const CROWDING: f64 = 128.0;
 
 /// Finest cells are first looked for within this many powers of two of the world's size.
 const USUAL_LEVELS: i32 = 40;
@@ -79,7 +79,8 @@ fn crowding_in(layout: &Layout, boxes: &Boxes, counters: &mut Vec<u32>) -> f64 {
     for id in boxes.live_slots() {
         let aabb = &boxes.aabbs()[id.index()];
         if let Some(level) = layout.level(aabb) {
-            let cell = layout.cell(aabb, &layout.scale(level));
+            let [slice, y, z] = layout.cell(aabb, &layout.scale(level));
+            let cell = [slice >> SLICE_BITS, y, z];
             let bucket = CellHash::Mixed.of((level as u64) << 8, cell) as usize;
             let buckets = counters.len();
             counters[bucket & (buckets - 1)] += 1;

@@ -70,6 +70,9 @@ impl PreviousBounds {
     /// Returns true if a box has another filter now.
     #[inline]
     pub(crate) fn refiltered(&self, boxes: &Boxes, slot: u32) -> bool {
+        if self.filters.is_empty() && !boxes.has_filters() {
+            return false;
+        }
         let before = self.filters.get(slot as usize).unwrap_or(&Filter::ALL);
         *before != boxes.filters()[slot as usize]
     }

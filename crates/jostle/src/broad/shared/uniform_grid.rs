@@ -36,6 +36,12 @@ impl CellRange {
         (0..3).map(|axis| u64::from(self.high[axis] - self.low[axis] + 1)).product()
     }
 
+    /// The cell, if it is the only one.
+    #[inline]
+    pub(crate) fn only_cell(&self) -> Option<[u32; 3]> {
+        (self.low == self.high).then_some(self.low)
+    }
+
     /// Returns true if a cell is one of them.
     #[inline]
     pub(crate) fn contains(&self, cell: [u32; 3]) -> bool {
@@ -111,6 +117,14 @@ impl UniformGrid {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_of_one_cell_names_it() {
+        let grid = UniformGrid::new([0.0; 3], [4.0; 3], [4; 3]);
+        let range = |high: f32| grid.range(&Aabb::new([1.5; 3], [1.7, high, 1.9]));
+        assert_eq!(range(1.6).only_cell(), Some([1; 3]));
+        assert_eq!(range(2.5).only_cell(), None);
+    }
 
     #[test]
     fn every_point_has_a_cell_and_the_order_is_kept() {
