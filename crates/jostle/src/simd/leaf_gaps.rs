@@ -40,8 +40,8 @@ pub(crate) trait LeafGaps: Simd {
     /// The lanes that a ray may hit no later than `limit`, in units of its last axis.
     ///
     /// What bounds the errors depends on the leaf alone and not on how the ray passes it, so that
-    /// it is known before the corners are. Seeing the lower corner in f64 left no fewer triangles
-    /// over and made a ray wait for four conversions.
+    /// it is known before the corners are. Seeing the lower corner in f64 leaves 0.46 triangles a
+    /// ray to be decided in f64 instead of 0.52, but made every ray wait for four conversions.
     #[inline(always)]
     fn crossed(self, leaf: &Leaf8, ray: &LeafRay, limit: f32) -> u32 {
         let Some(view) = View::of(leaf, ray) else { return 0 };

@@ -292,6 +292,26 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn a_union_is_that_of_each_lane(one in node(), other in node()) {
+            let union = one.union(&other);
+            for lane in 0..WIDTH {
+                let (found, a, b) = (union.get(lane), one.get(lane), other.get(lane));
+                let expected = match (a.min[0].is_nan(), b.min[0].is_nan()) {
+                    (true, true) => {
+                        prop_assert!(found.min[0].is_nan());
+                        continue;
+                    }
+                    (true, false) => b,
+                    (false, true) => a,
+                    (false, false) => a.union(&b),
+                };
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+
     #[test]
     fn a_lane_without_a_box_overlaps_nothing() {
         for level in Level::available() {

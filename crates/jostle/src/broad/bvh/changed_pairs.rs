@@ -23,8 +23,8 @@ use super::tree::{Search, Tree, View};
 /// If a still tree has more than this many times as many boxes as move, the movers are so far apart
 /// that each searches for itself; a block of them would span too much of it. Of 100 000 boxes, with
 /// a fiftieth moving, searching by blocks is 1.4 times as fast, with one in five hundred it takes
-/// 2.8 times as long; the two take equally many tests at about this, and equal time at a little more
-/// (scene `tenth`, stage 'pairs').
+/// 2.8 times as long; the two take equally many tests at about this, and equal time at a little
+/// more (scene `tenth`, stage 'pairs').
 const SPARSE: usize = 64;
 
 /// Filters before and after the step.

@@ -56,7 +56,8 @@ impl Met {
 
 impl Family<'_> {
     /// Appends to `listed` the blocks below the reached nodes of a tree that each block meets, as
-    /// [`Met`] reads them. Each entry of `opened` is a node times eight plus the lane of a block that meets it.
+    /// [`Met`] reads them. Each entry of `opened` is a node times eight plus the lane of a block
+    /// that meets it.
     #[inline(always)]
     pub(super) fn list<S: Simd>(
         &self,

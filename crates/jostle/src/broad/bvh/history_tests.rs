@@ -5,6 +5,7 @@ use crate::broad::contract::Report;
 use crate::par::Workers;
 use crate::{Aabb, Algorithm, Boxes, Error, Filter, Stepper};
 
+use super::family::NODES_AT_ONCE;
 use super::tests::Random;
 
 const COUNT: usize = 1500;
@@ -186,4 +187,37 @@ fn restless_steps_report_all_pairs() {
     assert!(full >= 9, "{reports:?}");
     let deltas = reports[22..].iter().filter(|report| **report == Report::Delta).count();
     assert!(deltas >= 13, "{reports:?}");
+}
+
+/// A box around everything, first in the order, reaches more nodes than are searched at a time.
+#[test]
+fn a_box_that_reaches_every_node_finds_what_is_in_each() {
+    let count = 64 * 3 * NODES_AT_ONCE / 2;
+    let place = |slot: usize, shift: f32| {
+        let [x, y, z] = [slot % 40, slot / 40 % 40, slot / 1600].map(|part| part as f32);
+        cube([1.6 * x + shift, 1.6 * y, 1.6 * z])
+    };
+    for threads in [1, 3] {
+        let workers = Workers::new(threads).unwrap();
+        let mut boxes = Boxes::new();
+        let giant = |shift: f32| Aabb::new([-100.0 - shift; 3], [60.0 + shift; 3]);
+        let ids: Vec<_> = (0..count)
+            .map(|slot| if slot == 9 { giant(0.0) } else { place(slot, 0.0) })
+            .map(|aabb| boxes.insert(aabb, Filter::ALL).unwrap())
+            .collect();
+        let mut both = [Algorithm::Bvh, Algorithm::GridSweep].map(|a| Stepper::new(a, &workers));
+        // All move, in three steps; then one in forty, with the giant among them.
+        for (step, every) in [1, 1, 1, 40, 40, 40].into_iter().enumerate() {
+            let shift = 0.5 * (step % 4) as f32;
+            for slot in (0..count).filter(|slot| slot % every == 9 % every) {
+                let aabb = if slot == 9 { giant(shift) } else { place(slot, shift) };
+                boxes.set(ids[slot], aabb).unwrap();
+            }
+            let [tested, other] = &mut both;
+            assert_eq!(tested.step(&boxes).unwrap(), other.step(&boxes).unwrap(), "step {step}");
+            assert_eq!(tested.pairs(), other.pairs(), "step {step}");
+            assert!(tested.pair_count() > count / 2, "{} pairs", tested.pair_count());
+            boxes.commit();
+        }
+    }
 }

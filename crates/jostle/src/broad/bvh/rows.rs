@@ -2,8 +2,8 @@
 //!
 //! While a tree keeps its order, a search visits nearly the same pairs of blocks in every step. So
 //! the hits of a family of eight blocks are kept as a row: which of them hits which later block, as
-//! ascending keys ([`Met`](super::family::Met)), and for each of these 64 bits, one for each pair of
-//! their boxes. Two rows of the same family are merged by key, and the bits that differ are the
+//! ascending keys ([`Met`](super::family::Met)), and for each of these 64 bits, one for each pair
+//! of their boxes. Two rows of the same family are merged by key, and the bits that differ are the
 //! events. Pairs that overlap before and after the step are neither written nor sorted, and a step
 //! without a row before reports all its bits: all pairs.
 //!

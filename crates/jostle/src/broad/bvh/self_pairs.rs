@@ -197,7 +197,7 @@ impl Find<'_> {
         self.scratch.reached.nodes = nodes;
     }
 
-    /// Finds the hits between the blocks of a family and those that were listed after `known` others.
+    /// Finds the hits between the blocks of a family and those listed after `known` others.
     #[inline(always)]
     fn test_blocks<S: Simd>(&mut self, simd: S, family: usize, known: usize) {
         let view = self.view;
