@@ -88,7 +88,10 @@ impl Contest {
         take_in(&mut self.reference, boxes)?;
         self.reference.step()?;
         let expected = self.reference.pair_count();
-        for (contestant, score) in &mut self.contestants {
+        // Who comes first finds the caches full of what the last one left, so all take turns at it.
+        let count = self.contestants.len();
+        for turn in 0..count {
+            let (contestant, score) = &mut self.contestants[(self.frames + turn) % count];
             let count = match contestant {
                 Contestant::Ours(detector) => time_ours(detector, boxes, score)?,
                 Contestant::Theirs(rival) => {

@@ -13,6 +13,10 @@
 //! the bits before, so a flat world spends none on its flat axis. Codes are sorted by counting, and
 //! of equal ones the ids decide, so the order is a function of the boxes alone. Every pass over the
 //! boxes is cut into runs for the workers, except the partition, which few worlds need.
+//!
+//! What lost: sorting a chunk once along each axis and splitting the sorted lists at every cut, so
+//! that no median is selected. It gives the same nodes with as many instructions (603 and 615
+//! million for two steps of `sizes` with 100 000 boxes, by callgrind) and in the same time.
 
 use crate::aabb::{Aabb, NO_BOX};
 use crate::ds::pair_sort::PairSorter;
