@@ -208,7 +208,7 @@ def test_an_array_that_changes_during_the_call_is_harmless() -> None:
 
     thread = threading.Thread(target=change)
     thread.start()
-    outcomes = set()
+    outcomes: set[str] = set()
     detector = jostle.Detector()
     detector.insert(good)
     try:

@@ -29,8 +29,8 @@
 //! **Choose it** to study grids, or if boxes come and go all the time. It is not the fastest: `bvh`
 //! beats it wherever it was measured. Half of a step of `sizes` is the build and the other half the
 //! search, most of which are tests. Milliseconds of `update` with 100 000 boxes on one thread,
-//! `bvh` second and in the same run: `sizes` 2.9 and 1.9, `uniform` 3.1 and 2.4, `tenth` 3.5 and
-//! 1.9 (`jostle bench --scene sizes,uniform,tenth --n 100000 --algorithm hash-grid,bvh --frames
+//! `bvh` second and in the same run: `sizes` 3.3 and 1.7, `uniform` 3.4 and 2.2, `tenth` 3.7 and
+//! 1.5 (`jostle bench --scene sizes,uniform,tenth --n 100000 --algorithm hash-grid,bvh --frames
 //! 16`). Cells without slices took 3.9, 5.7 and 10.9 in the same minute; lists of boxes in hashed
 //! cells, tested one by one, 13.8, 21.8 and 12.7.
 //!
