@@ -31,8 +31,8 @@
 //! search, most of which are tests. Milliseconds of `update` with 100 000 boxes on one thread,
 //! `bvh` second and in the same run: `sizes` 3.3 and 1.7, `uniform` 3.4 and 2.2, `tenth` 3.7 and
 //! 1.5 (`jostle bench --scene sizes,uniform,tenth --n 100000 --algorithm hash-grid,bvh --frames
-//! 16`). Cells without slices took 3.9, 5.7 and 10.9 in the same minute; lists of boxes in hashed
-//! cells, tested one by one, 13.8, 21.8 and 12.7.
+//! 16`). Cells without slices took 1.4, 1.9 and 3.1 times as long; lists of boxes in hashed cells,
+//! tested one by one, 13.8, 21.8 and 12.7 ms on another day.
 //!
 //! **Lost.** Measured with a program that steps `hash-grid` alone, for `sizes` and `uniform`.
 //! Writing pairs only if a vector has hits: as long in `sizes` and a third longer in `uniform` at a
