@@ -59,7 +59,7 @@
 //! been built of it, or reading it once more: now that tree stays, with gaps where the movers were;
 //! lists for each block of eight rather than for a node of 64 (1.15 to 1.5 times a search, for
 //! loops that end too soon to be predicted); AVX-512 with masks in registers of their own and
-//! broadcasts from memory (1.0 to 1.06 times: a test waits for its twelve loads);
+//! broadcasts from memory (1.0 to 1.06 times, perhaps because a test has twelve loads anyway);
 //! closures around intrinsics, 5 times as slow, because they are not compiled for the instruction
 //! set around them.
 //!
