@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::vector::{Doubles, Eight, Mask, Simd, Vector, packed_lanes};
+use crate::aabb::Aabb;
 use crate::pair::Pair;
 
 /// Proof that the processor has AVX2, BMI1, BMI2, LZCNT and POPCNT.
@@ -239,6 +240,27 @@ impl Eight for Register {
             let places = _mm256_add_epi32(places, _mm256_set1_epi32(BY as i32));
             _mm256_permutevar8x32_epi32(self.0, places)
         })
+    }
+    #[inline(always)]
+    fn bounds_of(_: Avx2, boxes: [&Aabb; 8]) -> [Self; 6] {
+        // SAFETY: see above. A box is six numbers in a row: four from the first or the third are
+        // in it.
+        unsafe {
+            let four = |lane: usize, first: usize| {
+                let from =
+                    |aabb: &Aabb| _mm_loadu_ps(std::ptr::from_ref(aabb).cast::<f32>().add(first));
+                _mm256_set_m128(from(boxes[lane + 4]), from(boxes[lane]))
+            };
+            let one = [four(0, 0), four(1, 0), four(2, 0), four(3, 0)];
+            let two = [four(0, 2), four(1, 2), four(2, 2), four(3, 2)];
+            let xy = [_mm256_unpacklo_ps(one[0], one[1]), _mm256_unpacklo_ps(one[2], one[3])];
+            let zx = [_mm256_unpackhi_ps(one[0], one[1]), _mm256_unpackhi_ps(one[2], one[3])];
+            let yz = [_mm256_unpackhi_ps(two[0], two[1]), _mm256_unpackhi_ps(two[2], two[3])];
+            let low = |pair: [__m256; 2]| _mm256_shuffle_ps::<0b01_00_01_00>(pair[0], pair[1]);
+            let high = |pair: [__m256; 2]| _mm256_shuffle_ps::<0b11_10_11_10>(pair[0], pair[1]);
+            [low(xy), high(xy), low(zx), high(zx), low(yz), high(yz)]
+                .map(|row| Register(_mm256_castps_si256(row)))
+        }
     }
     #[inline(always)]
     unsafe fn write_places(proof: Avx2, mask: u32, base: u32, out: *mut u32) {

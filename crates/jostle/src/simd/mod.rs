@@ -18,6 +18,7 @@
 //! | `column`        | kernel: boxes against runs of others (`grid-sweep`)                      |
 //! | `forward`       | kernel: forward sweep over sorted blocks (`bidim-sap`)                   |
 //! | `node8`         | kernels: a box against the eight of a tree node (`bvh`)                  |
+//! | `places`        | the lanes of many masks, appended to a list                              |
 //! | `lanes`         | eight numbers and eight points with the operators of numbers             |
 //! | `lane_order`    | the lanes of a node in the order in which a search wants them (meshes)    |
 //! | `lane_stack`    | what such a search has still to visit                                    |
@@ -55,6 +56,7 @@ pub(crate) mod leaf_pairs;
 pub(crate) mod listed;
 pub(crate) mod node8;
 pub(crate) mod node_maps;
+pub(crate) mod places;
 pub(crate) mod prefetch;
 pub(crate) mod probe;
 pub(crate) mod vector;

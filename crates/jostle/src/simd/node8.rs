@@ -67,6 +67,14 @@ pub(crate) trait NodeTests: Simd {
         xy.and(meets(self, node, query, 2)).bits()
     }
 
+    /// The lanes whose box overlaps the one in a lane of another node.
+    #[inline(always)]
+    fn meeting(self, node: &Node8, other: &Node8, lane: usize) -> u32 {
+        let lane = lane % WIDTH;
+        let xy = meets_lane(self, node, other, lane, 0).and(meets_lane(self, node, other, lane, 1));
+        xy.and(meets_lane(self, node, other, lane, 2)).bits()
+    }
+
     /// The box around all lanes; lanes without a box do not count, and without any the result is
     /// inverted and infinite: the neutral element of the union.
     #[inline(always)]
@@ -74,6 +82,19 @@ pub(crate) trait NodeTests: Simd {
         let least = |k: usize| row(self, &node.min[k]).least_f32(self);
         let largest = |k: usize| row(self, &node.max[k]).largest_f32(self);
         Aabb { min: [least(0), least(1), least(2)], max: [largest(0), largest(1), largest(2)] }
+    }
+
+    /// A node of eight boxes.
+    #[inline(always)]
+    fn node_of(self, boxes: [&Aabb; WIDTH], node: &mut Node8) {
+        let rows = Self::Eight::bounds_of(self, boxes);
+        for k in 0..3 {
+            // SAFETY: eight words may be written.
+            unsafe {
+                rows[k].store(node.min[k].as_mut_ptr().cast());
+                rows[k + 3].store(node.max[k].as_mut_ptr().cast());
+            }
+        }
     }
 
     /// The lanes that hold different boxes; two lanes without a box are the same. NaN is unequal
@@ -141,6 +162,14 @@ fn row<S: Simd>(simd: S, values: &[f32; WIDTH]) -> S::Eight {
 fn meets<S: Simd>(simd: S, node: &Node8, query: &Aabb, k: usize) -> S::Eight {
     let most = S::Eight::splat(simd, query.max[k].to_bits());
     let least = S::Eight::splat(simd, query.min[k].to_bits());
+    row(simd, &node.min[k]).le_f32(most).and(least.le_f32(row(simd, &node.max[k])))
+}
+
+/// As [`meets`], with the interval in a lane of another node.
+#[inline(always)]
+fn meets_lane<S: Simd>(simd: S, node: &Node8, other: &Node8, lane: usize, k: usize) -> S::Eight {
+    let most = S::Eight::splat(simd, other.max[k][lane].to_bits());
+    let least = S::Eight::splat(simd, other.min[k][lane].to_bits());
     row(simd, &node.min[k]).le_f32(most).and(least.le_f32(row(simd, &node.max[k])))
 }
 
@@ -289,6 +318,40 @@ mod tests {
             let expected: Vec<_> =
                 all.filter(|&(a, b)| one.get(a).overlaps(&one.get(b))).collect();
             prop_assert_eq!(pairs, expected, "each pair within a node once");
+        }
+    }
+
+    struct Gathered<'a>([&'a Aabb; WIDTH], &'a Node8);
+
+    impl Kernel for Gathered<'_> {
+        type Output = (Node8, [u32; WIDTH]);
+
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) -> Self::Output {
+            let mut node = Node8::EMPTY;
+            simd.node_of(self.0, &mut node);
+            (node, std::array::from_fn(|lane| simd.meeting(&node, self.1, lane)))
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_level_gathers_boxes_and_meets_lanes(
+            boxes in prop::collection::vec(some_box(), WIDTH), other in node(),
+        ) {
+            for level in Level::available() {
+                let gathered = Gathered(std::array::from_fn(|lane| &boxes[lane]), &other);
+                let (found, met) = level.run(gathered);
+                for lane in 0..WIDTH {
+                    let bits = |aabb: &Aabb| [aabb.min, aabb.max].map(|part| part.map(f32::to_bits));
+                    prop_assert_eq!(bits(&found.get(lane)), bits(&boxes[lane]), "{:?}", level);
+                    let expected = (0..WIDTH).fold(0, |mask, other_lane| {
+                        let meets = boxes[other_lane].overlaps(&other.get(lane));
+                        mask | u32::from(meets) << other_lane
+                    });
+                    prop_assert_eq!(met[lane], expected, "{:?}", level);
+                }
+            }
         }
     }
 

@@ -20,6 +20,23 @@ pub(crate) fn prefetch_later<T>(items: &[T]) {
     let _ = items;
 }
 
+/// As [`prefetch`], for one item of a slice; one that is not there is a hint for nothing.
+#[inline(always)]
+pub(crate) fn prefetch_at<T>(items: &[T], place: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // An item that need not begin with a cache line may have its end in one line more.
+    for offset in
+        (0..size_of::<T>()).step_by(64).chain((align_of::<T>() < 64).then_some(size_of::<T>() - 1))
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let address = items.as_ptr().wrapping_add(place).cast::<i8>().wrapping_add(offset);
+        // SAFETY: a hint neither reads nor writes, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (items, place);
+}
+
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn fetch<T, const HINT: i32>(items: &[T]) {
@@ -40,6 +57,9 @@ mod tests {
         super::prefetch(&items);
         super::prefetch(&items[1000..]);
         super::prefetch_later(&items);
+        for place in [0, 999, 1000, usize::MAX] {
+            super::prefetch_at(&items, place);
+        }
         assert!(items.iter().enumerate().all(|(place, &item)| place as u32 == item));
     }
 }

@@ -8,6 +8,7 @@
 //! are safe to call. All of them have to be `#[inline(always)]`: then they are compiled with the
 //! instruction set of the function that runs the kernel, and a vector never goes through memory.
 
+use crate::aabb::Aabb;
 use crate::pair::Pair;
 
 /// Proof that the processor has an instruction set, and the registers that it works with.
@@ -101,6 +102,20 @@ pub(crate) trait Eight: Vector<Mask = Self> + Mask {
 
     /// Lane `i` is what was in lane `(i + BY) % 8`, for `BY` from 1 to 4.
     fn rotate<const BY: usize>(self) -> Self;
+
+    /// The bounds of eight boxes, a register for each of the six numbers of a box: least x, y, z,
+    /// largest x, y, z.
+    #[inline(always)]
+    fn bounds_of(proof: Self::Proof, boxes: [&Aabb; 8]) -> [Self; 6] {
+        std::array::from_fn(|number| {
+            let lanes = boxes.map(|aabb| match number {
+                0..3 => aabb.min[number].to_bits(),
+                _ => aabb.max[number - 3].to_bits(),
+            });
+            // SAFETY: eight words are readable.
+            unsafe { Self::load(proof, lanes.as_ptr()) }
+        })
+    }
 
     /// Writes `base` plus the number of each lane that the lowest eight bits of `mask` name, in
     /// order, and nothing meaningful after them.

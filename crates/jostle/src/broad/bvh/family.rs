@@ -6,6 +6,7 @@
 use crate::filter::Filter;
 use crate::simd::Simd;
 use crate::simd::node8::{Node8, NodeTests, WIDTH};
+use crate::simd::places::Places;
 
 use super::self_pairs::each;
 use super::tree::View;
@@ -36,8 +37,8 @@ pub(super) struct Family<'a> {
 pub(super) struct Met {
     /// The lane of the block that searches.
     pub own: usize,
-    node: usize,
-    lane: usize,
+    pub node: usize,
+    pub lane: usize,
 }
 
 impl Met {
@@ -67,24 +68,28 @@ impl Family<'_> {
         opened: &mut Vec<u32>,
         listed: &mut Vec<u32>,
     ) {
-        opened.clear();
         if tree.depth() == 1 {
             // One block, without bounds.
+            opened.clear();
             each(self.searching, |own| listed.push((own * WIDTH) as u32));
             return;
         }
+        let mut near = Places::within(opened, reached.len());
         for &node in reached {
-            let near = simd.overlapping(&self.blocks, &tree.family_bounds(node as usize));
-            simd.spread(near & self.searching, node * WIDTH as u32, opened);
+            let mask = simd.overlapping(&self.blocks, &tree.family_bounds(node as usize));
+            near.push(simd, mask & self.searching, node * WIDTH as u32);
         }
+        drop(near);
+        let nodes = tree.nodes();
+        let mut met = Places::after(listed, opened.len());
         for &open in opened.iter() {
             let (node, own) = (open as usize / WIDTH, open as usize % WIDTH);
-            let mut mask = simd.overlapping(tree.parent(node), &self.blocks.get(own));
+            let mut mask = simd.meeting(&nodes[node], &self.blocks, own);
             if let Some(filters) = self.filters {
                 mask &= tree.admitted(1, node, &filters[own], mask);
             }
             let later = if node == self.own { 0xfe << own } else { 0xff };
-            simd.spread(mask & later, open * WIDTH as u32, listed);
+            met.push(simd, mask & later, open * WIDTH as u32);
         }
     }
 }

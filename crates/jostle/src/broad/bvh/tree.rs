@@ -14,7 +14,8 @@ use crate::aabb::{Aabb, NO_BOX};
 use crate::filter::Filter;
 use crate::par::Workers;
 use crate::simd::node8::{Node8, NodeTests, WIDTH};
-use crate::simd::prefetch::prefetch;
+use crate::simd::places::Places;
+use crate::simd::prefetch::prefetch_at;
 use crate::simd::{self, Kernel, Simd};
 
 use super::order::NONE;
@@ -125,7 +126,7 @@ impl Tree {
         let ids = self.ids.as_chunks::<WIDTH>().0;
         let Some(blocks) = self.levels.first_mut() else { return };
         workers.for_each_chunk(blocks, BLOCKS_PER_TASK, |task, blocks| {
-            gather_blocks(blocks, &ids[task * BLOCKS_PER_TASK..], aabbs);
+            simd::run(ReadBlocks { blocks, ids: &ids[task * BLOCKS_PER_TASK..], aabbs });
         });
     }
 
@@ -260,21 +261,34 @@ impl Tree {
 }
 
 /// Reads the boxes of blocks after one another; `ids` may name more.
+struct ReadBlocks<'a> {
+    blocks: &'a mut [Node8],
+    ids: &'a [[u32; WIDTH]],
+    aabbs: &'a [Aabb],
+}
+
+impl Kernel for ReadBlocks<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        read_blocks(simd, self.blocks, self.ids, self.aabbs);
+    }
+}
+
 #[inline(always)]
-fn gather_blocks(blocks: &mut [Node8], ids: &[[u32; WIDTH]], aabbs: &[Aabb]) {
+fn read_blocks<S: Simd>(simd: S, blocks: &mut [Node8], ids: &[[u32; WIDTH]], aabbs: &[Aabb]) {
     // The boxes are in the user's order, so each is a miss if they do not fit a near cache.
     let far = aabbs.len() > NEAR_BOXES;
     for (place, block) in blocks.iter_mut().enumerate() {
         if far && let Some(ahead) = ids.get(place + BLOCKS_AHEAD) {
-            let ahead = ahead.iter().filter_map(|&id| aabbs.get(id as usize));
-            ahead.for_each(|aabb| prefetch(std::slice::from_ref(aabb)));
+            ahead.iter().for_each(|&id| prefetch_at(aabbs, id as usize));
         }
-        gather_block(block, &ids[place], aabbs);
+        simd.node_of(ids[place].map(|id| aabbs.get(id as usize).unwrap_or(&NO_BOX)), block);
     }
 }
 
-/// Reads the boxes of some nodes of level 1, and makes their bounds. Node by node: bounds of a
-/// block that was written just now would wait for every single number.
+/// Reads the boxes of some nodes of level 1, and makes their bounds.
 struct ReadBoxes<'a> {
     nodes: &'a mut [Node8],
     blocks: &'a mut [Node8],
@@ -289,18 +303,11 @@ impl Kernel for ReadBoxes<'_> {
     fn run<S: Simd>(self, simd: S) {
         let blocks = self.blocks.chunks_mut(WIDTH);
         for (number, (node, blocks)) in self.nodes.iter_mut().zip(blocks).enumerate() {
-            gather_blocks(blocks, &self.ids[number * WIDTH..], self.aabbs);
+            read_blocks(simd, blocks, &self.ids[number * WIDTH..], self.aabbs);
             for lane in 0..WIDTH {
                 node.set(lane, &blocks.get(lane).map_or(NO_BOX, |block| simd.bounds(block)));
             }
         }
-    }
-}
-
-#[inline(always)]
-fn gather_block(block: &mut Node8, ids: &[u32; WIDTH], aabbs: &[Aabb]) {
-    for (lane, &id) in ids.iter().enumerate() {
-        block.set(lane, aabbs.get(id as usize).unwrap_or(&NO_BOX));
     }
 }
 
@@ -483,11 +490,12 @@ impl<'a> View<'a> {
         nodes.clear();
         nodes.push(0);
         for level in (2..self.depth).rev() {
-            below.clear();
+            let mut open = Places::within(below, nodes.len());
             for &node in nodes.iter() {
                 let mask = self.open(simd, level, node as usize, search, tests);
-                simd.spread(mask, node * WIDTH as u32, below);
+                open.push(simd, mask, node * WIDTH as u32);
             }
+            drop(open);
             std::mem::swap(nodes, below);
         }
     }
@@ -502,14 +510,15 @@ impl<'a> View<'a> {
         tests: &mut u64,
         blocks: &mut Vec<u32>,
     ) {
-        blocks.clear();
         if self.depth == 1 {
+            blocks.clear();
             blocks.push(0);
             return;
         }
+        let mut open = Places::within(blocks, reached.len());
         for &node in reached {
             let mask = self.open(simd, 1, node as usize, search, tests);
-            simd.spread(mask, node * WIDTH as u32, blocks);
+            open.push(simd, mask, node * WIDTH as u32);
         }
     }
 
@@ -526,6 +535,12 @@ impl<'a> View<'a> {
     #[inline(always)]
     pub(crate) fn block_filters(&self, node: usize) -> &'a [Filter] {
         &self.filters[0][node * WIDTH..]
+    }
+
+    /// The bounds of all blocks, eight to a node; none if there is one block.
+    #[inline(always)]
+    pub(crate) fn nodes(&self) -> &'a [Node8] {
+        self.levels[1]
     }
 
     /// The bounds of the blocks of a node of level 1.
