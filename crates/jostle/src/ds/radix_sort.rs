@@ -106,6 +106,16 @@ pub(crate) fn sort_rows(words: &mut Vec<u64>, spare: &mut Vec<u64>) {
     order_rows(words);
 }
 
+/// As [`sort_rows`], for a part of a list.
+pub(crate) fn sort_words(words: &mut [u64], spare: &mut Vec<u64>) {
+    if words.len() < FEW_WORDS {
+        return words.sort_unstable();
+    }
+    spare.resize(words.len(), 0);
+    sort_items(words, spare);
+    order_rows(words);
+}
+
 /// Puts words in order whose upper halves are.
 fn order_rows(words: &mut [u64]) {
     let mut begin = 0;
