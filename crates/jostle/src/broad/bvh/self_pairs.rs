@@ -21,13 +21,14 @@
 
 use std::ops::Range;
 
-use crate::broad::shared::tasks::{TaskState, run_parts};
+use crate::broad::shared::tasks::{TaskState, for_each_part, run_parts};
 use crate::filter::Filter;
 use crate::id::Slot;
 use crate::pair::{Lane, LimitReached, Pair, PairBuffer};
 use crate::par::Workers;
 use crate::simd::node8::{NodeTests, WIDTH, lanes_of_bit};
-use crate::simd::prefetch::prefetch;
+use crate::simd::places::Places;
+use crate::simd::prefetch::prefetch_at;
 use crate::simd::{self, Kernel, Simd};
 
 use super::family::{Family, Met, NODES_AT_ONCE};
@@ -89,7 +90,24 @@ pub(crate) fn find(
 ) -> Result<u64, LimitReached> {
     let view = View::new(tree);
     run(0..families(tree), workers, tasks, found, |families, lane, scratch| {
-        simd::run(Find { view, filters, continues, families, lane, scratch })
+        simd::run(Find { view, filters, continues, families, lane: Some(lane), scratch })
+    })
+}
+
+/// Searches a tree as [`find`] does and writes nothing: the next call continues from what is found.
+/// Returns the number of tests.
+pub(crate) fn prepare(
+    tree: &Tree,
+    filters: Option<&[Filter]>,
+    workers: &Workers,
+    tasks: &mut Vec<TaskState<Scratch>>,
+) -> u64 {
+    let view = View::new(tree);
+    for_each_part(families(tree), TASKS_PER_WORKER, workers, tasks, |families, scratch, tests| {
+        scratch.tests = 0;
+        let find = Find { view, filters, continues: false, families, lane: None, scratch };
+        simd::run(find).expect("nothing is written, so no limit is reached");
+        *tests = scratch.tests;
     })
 }
 
@@ -109,7 +127,7 @@ pub(crate) fn find_among(
 ) -> Result<u64, LimitReached> {
     let view = View::new(tree);
     run(families, workers, tasks, found, |families, lane, scratch| {
-        simd::run(Find { view, filters, continues: false, families, lane, scratch })
+        simd::run(Find { view, filters, continues: false, families, lane: Some(lane), scratch })
     })
 }
 
@@ -119,7 +137,8 @@ struct Find<'a> {
     continues: bool,
     /// Nodes of level 1.
     families: Range<usize>,
-    lane: &'a mut Lane,
+    /// Where pairs go; none if they are known already.
+    lane: Option<&'a mut Lane>,
     scratch: &'a mut Scratch,
 }
 
@@ -152,6 +171,7 @@ impl Find<'_> {
         let now = if may_pair { simd.within(&self.view.blocks()[block]) } else { 0 };
         self.scratch.tests += 4;
         let mut rest = now ^ self.scratch.rows.within(now);
+        let Some(lane) = &mut self.lane else { return Ok(()) };
         let ids = &self.view.ids[block];
         while rest != 0 {
             let bit = rest.trailing_zeros();
@@ -162,7 +182,7 @@ impl Find<'_> {
                 continue;
             }
             if now >> bit & 1 == 1 {
-                self.lane.push(ids[one], ids[other])?;
+                lane.push(ids[one], ids[other])?;
             } else {
                 self.scratch.ended.push(pair);
             }
@@ -201,23 +221,23 @@ impl Find<'_> {
     #[inline(always)]
     fn test_blocks<S: Simd>(&mut self, simd: S, family: usize, known: usize) {
         let view = self.view;
-        let own = &view.blocks()[family * WIDTH..];
+        let (blocks, nodes) = (view.blocks(), view.nodes());
+        let own = &blocks[family * WIDTH..];
         let Scratch { places, rows, tests, .. } = &mut *self.scratch;
         let (listed, masks) = rows.listed_after(known);
-        places.clear();
+        let mut near = Places::within(places, listed.len());
         for (at, &key) in listed.iter().enumerate() {
             let met = Met::of(key);
-            let near = simd.overlapping(&own[met.own], &view.bounds(met.block()));
-            prefetch(std::slice::from_ref(&view.blocks()[met.block()]));
-            simd.spread(near, (at * WIDTH) as u32, places);
+            prefetch_at(blocks, met.block());
+            let mask = simd.meeting(&own[met.own], &nodes[met.node], met.lane);
+            near.push(simd, mask, (at * WIDTH) as u32);
         }
+        drop(near);
         *tests += (listed.len() + places.len()) as u64;
-        let blocks = view.blocks();
         for &place in places.iter() {
             let (at, lane) = (place as usize / WIDTH, place as usize % WIDTH);
             let met = Met::of(listed[at]);
-            let other = &blocks[met.block()];
-            masks[at][lane] = simd.overlapping(other, &own[met.own].get(lane)) as u8;
+            masks[at][lane] = simd.meeting(&blocks[met.block()], &own[met.own], lane) as u8;
         }
     }
 
@@ -227,11 +247,13 @@ impl Find<'_> {
         let view = self.view;
         let own = &view.ids[family * WIDTH..];
         let Scratch { rows, ended, .. } = &mut *self.scratch;
-        for difference in rows.end_row() {
+        let differences = rows.end_row();
+        let Some(lane) = &mut self.lane else { return Ok(()) };
+        for difference in differences {
             let met = Met::of(difference.key);
             let sides = [&own[met.own], &view.ids[met.block()]];
             let (now, differing) = (difference.now, difference.differing);
-            let began = self.lane.room(WIDTH * WIDTH)?;
+            let began = lane.room(WIDTH * WIDTH)?;
             append(now & differing, sides, self.filters, began);
             append(differing & !now, sides, self.filters, ended);
         }
