@@ -121,18 +121,6 @@ pub(crate) trait NodeTests: Simd {
         bits & WITHIN
     }
 
-    /// Appends `base` plus the number of each lane of a mask.
-    #[inline(always)]
-    fn spread(self, mask: u32, base: u32, list: &mut Vec<u32>) {
-        list.reserve(WIDTH);
-        let (length, count) = (list.len(), (mask & 0xff).count_ones() as usize);
-        // SAFETY: there is room for eight more, the first `count` of which are written.
-        unsafe {
-            Self::Eight::write_places(self, mask, base, list.as_mut_ptr().add(length));
-            list.set_len(length + count);
-        }
-    }
-
     /// Appends the pairs of a box with those of eight others that a mask names.
     #[inline(always)]
     fn pair_up(self, id: u32, others: &[u32; WIDTH], mask: u32, pairs: &mut Vec<Pair>) {
@@ -205,6 +193,7 @@ const WITHIN: u32 = 0x0fff_ffff;
 
 #[cfg(test)]
 mod tests {
+    use super::super::places::Places;
     use super::super::{Kernel, Level};
     use super::*;
     use crate::aabb::NO_BOX;
@@ -251,8 +240,10 @@ mod tests {
             let differing = simd.differing(self.0, self.1);
             let hits = simd.overlapping(self.0, self.2);
             let (mut list, mut pairs) = (vec![9], Vec::new());
-            simd.spread(hits, 40, &mut list);
-            simd.spread(differing, 8, &mut list);
+            let mut places = Places::after(&mut list, 2);
+            places.push(simd, hits, 40);
+            places.push(simd, differing, 8);
+            drop(places);
             simd.pair_up(12, &[3, 30, 5, 6, 70, 8, u32::MAX, 0], hits, &mut pairs);
             simd.pair_up(2, &[13, 30, 5, 6, 70, 8, 9, 0], differing, &mut pairs);
             (hits, simd.bounds(self.0), differing, same, simd.within(self.0), list, pairs)

@@ -13,7 +13,8 @@ use crate::filter::Filter;
 use crate::pair::{Lane, LimitReached, PairBuffer};
 use crate::par::Workers;
 use crate::simd::node8::{Node8, NodeTests, WIDTH, lanes_of_bit};
-use crate::simd::prefetch::prefetch;
+use crate::simd::places::Places;
+use crate::simd::prefetch::prefetch_at;
 use crate::simd::{self, Kernel, Simd};
 
 use super::family::{Family, Met, NO_NODE, NODES_AT_ONCE};
@@ -187,12 +188,13 @@ impl<'a> Find<'a> {
     fn list_places<S: Simd>(&mut self, simd: S, block: usize, among: &View<'_>) {
         let (new, old) = (&self.view.blocks()[block], &self.movers.old[block]);
         let Scratch { blocks, places, tests, .. } = &mut *self.scratch;
-        places.clear();
+        let mut near = Places::within(places, blocks.len());
         for &other in blocks.iter() {
             let bounds = among.bounds(other as usize);
-            let near = simd.overlapping(new, &bounds) | simd.overlapping(old, &bounds);
-            simd.spread(near, other * WIDTH as u32, places);
+            let mask = simd.overlapping(new, &bounds) | simd.overlapping(old, &bounds);
+            near.push(simd, mask, other * WIDTH as u32);
         }
+        drop(near);
         *tests += 2 * (blocks.len() + places.len()) as u64;
     }
 
@@ -309,20 +311,20 @@ impl<'a> Find<'a> {
         }
         let changed = &self.movers.changed[first..first + count];
         let Scratch { blocks: listed, places, touched, tests, .. } = &mut *self.scratch;
-        places.clear();
+        let mut near = Places::within(places, listed.len());
         for (at, &key) in listed.iter().enumerate() {
             let met = Met::of(key);
-            let near = simd.overlapping(&ways[met.own], &still.bounds(met.block()));
-            let near = near & u32::from(changed[met.own]);
-            prefetch(std::slice::from_ref(&still.blocks()[met.block()]));
-            simd.spread(near, (at * WIDTH) as u32, places);
+            prefetch_at(still.blocks(), met.block());
+            let mask = simd.overlapping(&ways[met.own], &still.bounds(met.block()));
+            near.push(simd, mask & u32::from(changed[met.own]), (at * WIDTH) as u32);
         }
+        drop(near);
         touched.resize(places.len(), 0);
         let mut kept = 0;
         for &place in places.iter() {
             let (at, lane) = (place as usize / WIDTH, place as usize % WIDTH);
             let met = Met::of(listed[at]);
-            let hits = simd.overlapping(&still.blocks()[met.block()], &ways[met.own].get(lane));
+            let hits = simd.meeting(&still.blocks()[met.block()], &ways[met.own], lane);
             touched[kept] = place;
             kept += usize::from(hits != 0);
         }
