@@ -21,7 +21,7 @@ const FEWEST_ROWS: usize = 1 << 6;
 const LONG_ROW: usize = 24;
 
 /// Fewer pairs than this are not worth a task.
-pub(crate) const PAIRS_PER_TASK: usize = 1 << 13;
+pub(crate) const PAIRS_PER_TASK: usize = 1 << 11;
 
 /// Tasks per worker, so that one that is held up leaves the rest to the others.
 const TASKS_PER_WORKER: usize = 4;
