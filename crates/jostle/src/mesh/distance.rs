@@ -140,10 +140,12 @@ impl Kernel for Search<'_> {
             let begin = open.len();
             match (next.a.child(), next.b.child()) {
                 (Child::Node(node_a), Child::Node(node_b)) => {
-                    let (links_a, links_b) =
-                        (&tree_a.links[node_a as usize], &tree_b.links[node_b as usize]);
-                    let node_a = &tree_a.nodes[node_a as usize];
-                    let node_b = &tree_b.nodes[node_b as usize];
+                    let (links_a, links_b) = (
+                        &tree_a.nodes[node_a as usize].links,
+                        &tree_b.nodes[node_b as usize].links,
+                    );
+                    let node_a = &tree_a.nodes[node_a as usize].boxes;
+                    let node_b = &tree_b.nodes[node_b as usize].boxes;
                     let b_in_a = simd.mapped(node_b, &to_a);
                     let a_in_b = simd.mapped(node_a, &to_b);
                     for lane in 0..WIDTH {
@@ -164,25 +166,25 @@ impl Kernel for Search<'_> {
                 }
                 (Child::Leaf(leaf), Child::Node(node)) => {
                     let (bounds, node) = (tree_a.leaves[leaf as usize].bounds(), node as usize);
-                    let seen = simd.mapped(&tree_b.nodes[node], &to_a);
+                    let seen = simd.mapped(&tree_b.nodes[node].boxes, &to_a);
                     let gaps = simd.gaps(&seen, &bounds);
-                    let others = simd.gaps(&tree_b.nodes[node], &to_b.single(&bounds));
+                    let others = simd.gaps(&tree_b.nodes[node].boxes, &to_b.single(&bounds));
                     for k in 0..WIDTH {
                         let gap = larger(gaps[k], others[k] * ratio);
                         if gap <= limit && gaps[k] >= 0.0 {
-                            open.push(Open { gap, a: next.a, b: tree_b.links[node][k] });
+                            open.push(Open { gap, a: next.a, b: tree_b.nodes[node].links[k] });
                         }
                     }
                 }
                 (Child::Node(node), Child::Leaf(leaf)) => {
                     let (bounds, node) = (tree_b.leaves[leaf as usize].bounds(), node as usize);
-                    let gaps = simd.gaps(&tree_a.nodes[node], &to_a.single(&bounds));
-                    let seen = simd.mapped(&tree_a.nodes[node], &to_b);
+                    let gaps = simd.gaps(&tree_a.nodes[node].boxes, &to_a.single(&bounds));
+                    let seen = simd.mapped(&tree_a.nodes[node].boxes, &to_b);
                     let others = simd.gaps(&seen, &bounds);
                     for k in 0..WIDTH {
                         let gap = larger(gaps[k], others[k] * ratio);
                         if gap <= limit && gaps[k] >= 0.0 {
-                            open.push(Open { gap, a: tree_a.links[node][k], b: next.b });
+                            open.push(Open { gap, a: tree_a.nodes[node].links[k], b: next.b });
                         }
                     }
                 }

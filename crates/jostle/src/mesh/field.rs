@@ -20,7 +20,7 @@ impl HeightField {
             return None;
         }
         let (from, to) = self.clipped(origin, direction, limit)?;
-        let shear = Shear::new(origin, direction);
+        let shear = Shear::new(&origin, &direction);
         let mut best: Option<(f64, u32, [f64; 3])> = None;
         self.along(origin, direction, from, to, |triangle, corners| {
             if let Some((time, weights)) = shear.hit(corners.each_ref())

@@ -204,15 +204,15 @@ fn check_gaps(own: &[Triangle], point: DVec3, reach: DVec3, said: &Said, counts:
 fn ray_of(from: DVec3, direction: DVec3) -> (LeafRay, Shear) {
     // Times are lengths along the largest part.
     let direction = direction / direction.abs().max_element();
-    let shear = Shear::new(from, direction);
+    let shear = Shear::new(&from, &direction);
     let (axes, parts) = shear.parts();
-    let forward = direction[axes[2]].signum();
+    let forward = direction[axes[2].index()].signum();
     let ray = LeafRay {
         axes,
-        origin: axes.map(|axis| from[axis] as f32),
+        origin: axes.map(|axis| from[axis.index()] as f32),
         shear: parts.map(|part| part as f32),
         forward: forward as f32,
-        slack: RAY_ROUNDING * 2.0,
+        slack: RAY_ROUNDING * (1.5 + 1.0),
     };
     (ray, shear)
 }

@@ -177,10 +177,14 @@ impl<F: FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>> Kernel fo
         while let Some((at_a, at_b)) = open.pop() {
             match (at_a.child(), at_b.child()) {
                 (Child::Node(node_a), Child::Node(node_b)) => {
-                    let (links_a, links_b) =
-                        (&tree_a.links[node_a as usize], &tree_b.links[node_b as usize]);
-                    let (node_a, node_b) =
-                        (&tree_a.nodes[node_a as usize], &tree_b.nodes[node_b as usize]);
+                    let (links_a, links_b) = (
+                        &tree_a.nodes[node_a as usize].links,
+                        &tree_b.nodes[node_b as usize].links,
+                    );
+                    let (node_a, node_b) = (
+                        &tree_a.nodes[node_a as usize].boxes,
+                        &tree_b.nodes[node_b as usize].boxes,
+                    );
                     let hits = overlaps(simd, node_a, node_b, self.between);
                     for lane in 0..WIDTH {
                         each_bit(hits[lane], |bit| {
@@ -191,17 +195,17 @@ impl<F: FnMut(&Between<'_>, u32, u32, &[DVec3; 3]) -> ControlFlow<()>> Kernel fo
                 (Child::Leaf(leaf), Child::Node(node)) => {
                     let (leaf, node) = (leaf as usize, node as usize);
                     let bounds = tree_a.leaves[leaf].bounds();
-                    let mask = one_sided(simd, &bounds, &tree_b.nodes[node], &to_b, &to_a);
+                    let mask = one_sided(simd, &bounds, &tree_b.nodes[node].boxes, &to_b, &to_a);
                     each_bit(mask, |bit| {
-                        open.push((at_a, tree_b.links[node][bit as usize % WIDTH]))
+                        open.push((at_a, tree_b.nodes[node].links[bit as usize % WIDTH]))
                     });
                 }
                 (Child::Node(node), Child::Leaf(leaf)) => {
                     let (leaf, node) = (leaf as usize, node as usize);
                     let bounds = tree_b.leaves[leaf].bounds();
-                    let mask = one_sided(simd, &bounds, &tree_a.nodes[node], &to_a, &to_b);
+                    let mask = one_sided(simd, &bounds, &tree_a.nodes[node].boxes, &to_a, &to_b);
                     each_bit(mask, |bit| {
-                        open.push((tree_a.links[node][bit as usize % WIDTH], at_b))
+                        open.push((tree_a.nodes[node].links[bit as usize % WIDTH], at_b))
                     });
                 }
                 (Child::Leaf(leaf_a), Child::Leaf(leaf_b)) => {

@@ -1,28 +1,38 @@
 //! What does a ray hit? [`Mesh::cast_ray`].
 //!
 //! Boxes are entered in the order in which the ray reaches them. Of most nodes a ray enters one box
-//! or two: it goes straight on with the nearer and keeps the other; only three and more are sorted.
-//! The ray begins where the mesh does and is measured along the largest part of its direction, so
-//! that f32 is fine enough for boxes. The triangles of a leaf are told apart eight at a time as the
-//! ray sees them, with bounds of all errors. On a mesh of 5 856 triangles a ray that comes from
-//! outside looks at 4 nodes, 1.6 leaves and 1.3 triangles. A triangle is hit if the ray passes its
-//! three edges on the same side, seen in a frame in which the ray is an axis (Woop, Benthin and
-//! Wald, *Watertight ray/triangle intersection*), in f64: neighbours compute a common edge from the
-//! same numbers, so that no ray slips between them.
+//! or two: it goes straight on with the nearer and keeps the other. Only three and more are sorted,
+//! and the search goes on with the nearest of them before that is done.
 //!
-//! By `valgrind --tool=callgrind --branch-sim=yes` a ray takes some 850 instructions and five wrong
-//! guesses, most of them about how many boxes are entered and whether a leaf is next.
+//! Times are lengths along the largest part of the direction. A ray from further away than eight
+//! times the mesh begins where the mesh does, so that f32 is fine enough for boxes. The triangles
+//! of a leaf are told apart eight at a time as the ray sees them, with bounds of all errors. On a
+//! mesh of 5 856 triangles a ray that comes from outside looks at 4 nodes, 1.6 leaves and
+//! 0.7 triangles.
+//!
+//! A triangle is hit if the ray passes its three edges on the same side, seen in a frame in which
+//! the ray is an axis (Woop, Benthin and Wald, *Watertight ray/triangle intersection*), in f64:
+//! neighbours compute a common edge from the same numbers, so that no ray slips between them.
+//!
+//! By `valgrind --tool=callgrind --branch-sim=yes` such a ray takes some 920 instructions, 210 of
+//! them before the first node, and eight wrong guesses, most of them about how many boxes are
+//! entered and whether a leaf is next. Much of the time is spent waiting for one operation after
+//! the other: 300 instructions less were worth 14 % of the time of random rays and 20 % of that of
+//! coherent ones (`jostle-bench mesh-rivals`).
+//!
+//! Tried and dropped: trees whose splits choose among three axes instead of the longest (3 % fewer
+//! nodes, as many leaves, 1.4 times the build); preparing for leaves when the first is reached.
 
-use glam::DVec3;
+use glam::{DVec3, Vec4};
 
-use super::data::{Link, Mesh};
-use crate::simd::lane_order::{bound_of, lane_of};
+use super::data::{Link, LinkedNode, Mesh};
+use crate::aabb::Axis;
+use crate::simd::lane_order::{Few, KEY_ROUNDING};
 use crate::simd::lane_stack::{LaneRoom, LaneStack};
 use crate::simd::leaf_gaps::{LeafGaps, LeafRay, RAY_ROUNDING};
 use crate::simd::leaf8::Leaf8;
-use crate::simd::node_maps::{NodeMaps, NodeRay};
-use crate::simd::node8::WIDTH;
-use crate::simd::prefetch::prefetch;
+use crate::simd::node_maps::{NODE_ROUNDING, NodeMaps, NodeRay};
+use crate::simd::vector::Doubles;
 use crate::simd::{self, Kernel, Simd};
 
 /// Where a ray hits a mesh.
@@ -58,14 +68,7 @@ impl Mesh {
     /// ```
     #[must_use]
     pub fn cast_ray(&self, origin: DVec3, direction: DVec3, limit: f64) -> Option<MeshRayHit> {
-        let First { time, triangle, weights } =
-            simd::run(Cast { mesh: self, origin, direction, limit })?;
-        let [a, b, c] = self.corners(triangle);
-        let normal = (b - a).cross(c - a);
-        let front = normal.dot(direction) < 0.0;
-        let point = super::feature::weigh(&[a, b, c], weights);
-        let normal = normal.normalize_or_zero();
-        Some(MeshRayHit { time, point, normal, triangle, weights, front })
+        simd::run(Cast { mesh: self, origin: &origin, direction: &direction, limit })
     }
 
     /// Returns true if a segment touches a triangle, as far as f64 tells.
@@ -75,29 +78,18 @@ impl Mesh {
     }
 }
 
-#[inline(always)]
-fn sum(at: DVec3) -> f64 {
-    at.x + at.y + at.z
-}
-
 /// The axes of a frame whose last is that of the largest part of a direction: for each axis, first
 /// if that part is not negative and then if it is. All frames are right-handed.
-const AXES: [[usize; 3]; 8] =
-    [[1, 2, 0], [2, 0, 1], [0, 1, 2], [0; 3], [2, 1, 0], [0, 2, 1], [1, 0, 2], [0; 3]];
-
-/// The parts of a vector on axes.
-#[inline(always)]
-fn on_axes(at: DVec3, axes: [usize; 3]) -> [f64; 3] {
-    // A fourth, so that no place need be checked.
-    let parts = [at.x, at.y, at.z, 0.0];
-    [parts[axes[0] & 3], parts[axes[1] & 3], parts[axes[2] & 3]]
-}
+const AXES: [[Axis; 3]; 6] = {
+    use Axis::{X, Y, Z};
+    [[Y, Z, X], [Z, Y, X], [Z, X, Y], [X, Z, Y], [X, Y, Z], [Y, X, Z]]
+};
 
 /// A ray in the frame in which it is an axis.
 #[derive(Clone, Copy)]
 pub(super) struct Shear {
     /// The axes, that of the largest part of the direction last.
-    axes: [usize; 3],
+    axes: [Axis; 3],
     /// The origin on these axes.
     origin: [f64; 3],
     shear: [f64; 2],
@@ -107,22 +99,25 @@ pub(super) struct Shear {
 
 impl Shear {
     #[inline(always)]
-    pub(super) fn new(origin: DVec3, direction: DVec3) -> Shear {
-        let [x, y, z] = direction.abs().to_array();
+    pub(super) fn new(origin: &DVec3, direction: &DVec3) -> Shear {
+        let (origin, direction): (&[f64; 3], &[f64; 3]) = (origin.as_ref(), direction.as_ref());
+        let [x, y, z] = [direction[0].abs(), direction[1].abs(), direction[2].abs()];
         // Without branches, which half of all rays would take the wrong way.
         let third = (z > x) & (z > y);
-        let largest = usize::from((y > x) & !third) + 2 * usize::from(third);
-        let [part, ..] = on_axes(direction, [largest; 3]);
-        let axes = AXES[largest + 4 * usize::from(part < 0.0)];
+        let second = (y > x) & !third;
+        let largest = usize::from(second) + 2 * usize::from(third);
+        let part = direction[largest.min(2)];
+        let axes = AXES[(2 * largest + usize::from(part < 0.0)).min(5)];
         let inverse = 1.0 / part;
-        let [x, y, _] = on_axes(direction, axes);
-        let shear = [x * inverse, y * inverse];
-        Shear { axes, origin: on_axes(origin, axes), shear, inverse }
+        let [kx, ky, kz] = axes;
+        let shear = [direction[kx.index()] * inverse, direction[ky.index()] * inverse];
+        let origin = [origin[kx.index()], origin[ky.index()], origin[kz.index()]];
+        Shear { axes, origin, shear, inverse }
     }
 
     /// The axes, and the parts of the direction over the largest.
     #[cfg(test)]
-    pub(super) fn parts(&self) -> ([usize; 3], [f64; 2]) {
+    pub(super) fn parts(&self) -> ([Axis; 3], [f64; 2]) {
         (self.axes, self.shear)
     }
 
@@ -151,141 +146,199 @@ impl Shear {
     fn see(&self, corner: &DVec3) -> (f64, f64, f64) {
         let corner: &[f64; 3] = corner.as_ref();
         let [kx, ky, kz] = self.axes;
-        let z = corner[kz] - self.origin[2];
-        let (x, y) = (corner[kx] - self.origin[0], corner[ky] - self.origin[1]);
+        let z = corner[kz.index()] - self.origin[2];
+        let (x, y) = (corner[kx.index()] - self.origin[0], corner[ky.index()] - self.origin[1]);
         (x - self.shear[0] * z, y - self.shear[1] * z, z)
     }
 }
 
-/// The first hit of a ray.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct First {
-    pub time: f64,
-    pub triangle: u32,
-    pub weights: [f64; 3],
+/// The first hit of a ray so far.
+#[derive(Clone, Copy)]
+struct First {
+    time: f64,
+    triangle: u32,
+    weights: [f64; 3],
 }
 
 /// The question. All of it is one kernel, so that nothing goes through memory between its parts.
 pub(super) struct Cast<'a> {
     pub mesh: &'a Mesh,
-    pub origin: DVec3,
-    pub direction: DVec3,
+    pub origin: &'a DVec3,
+    pub direction: &'a DVec3,
     pub limit: f64,
 }
 
 impl Kernel for Cast<'_> {
-    type Output = Option<First>;
+    type Output = Option<MeshRayHit>;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
-        let search = Search::new(self.mesh, self.origin, self.direction, self.limit)?;
-        let first = search.run(simd);
-        (first.triangle != NONE).then_some(first)
+        let search = Search::new(simd, &self)?;
+        let First { time, triangle, weights } = search.run(simd);
+        if triangle == NONE {
+            return None;
+        }
+        let [a, b, c] = self.mesh.corners(triangle);
+        let normal = (b - a).cross(c - a);
+        let front = normal.dot(*self.direction) < 0.0;
+        let point = super::feature::weigh(&[a, b, c], weights);
+        let normal = normal.normalize_or_zero();
+        Some(MeshRayHit { time, point, normal, triangle, weights, front })
     }
 }
 
 /// No triangle; greater than all.
 const NONE: u32 = u32::MAX;
 
-struct Search<'a> {
-    mesh: &'a Mesh,
-    shear: Shear,
-    ray: NodeRay,
-    seen: LeafRay,
-    /// Where the ray begins in the tree, along the largest part of its direction, and how far it
-    /// gets that way in one unit of the caller's time.
+struct Search<'a, S: Simd> {
+    cast: &'a Cast<'a>,
+    ray: NodeRay<S>,
+    /// Where the ray begins in the tree.
+    first: Vec4,
+    /// Rounding of what leaves see of the ray.
+    slack: f32,
+    /// How far that is from the caller's origin, along the largest part of the direction, and how
+    /// far the ray gets that way in one unit of the caller's time.
     begin: f64,
     speed: f64,
-    limit: f64,
 }
 
-impl<'a> Search<'a> {
-    /// Times in the tree are lengths along the largest part of the direction: no root is needed.
+/// A ray as triangles want it.
+struct Aim {
+    shear: Shear,
+    seen: LeafRay,
+}
+
+impl Aim {
     #[inline(always)]
-    fn new(mesh: &'a Mesh, origin: DVec3, direction: DVec3, limit: f64) -> Option<Self> {
-        let tree = mesh.tree();
-        let shear = Shear::new(origin, direction);
-        let slowness = shear.inverse.abs();
-        let [.., largest] = on_axes(direction, shear.axes);
-        let speed = largest.abs() * tree.frame.scale;
-        let (start, reach) = (tree.frame.enter(origin), f64::from(tree.reach));
-        let size = sum(start.abs()) + sum(origin.abs()) * tree.frame.scale;
-        if !(size < f64::INFINITY && speed.is_normal() && limit >= 0.0) {
-            return None;
-        }
-        let along = direction * slowness;
-        let forward = 1f64.copysign(shear.inverse);
-        let [.., height] = on_axes(start, shear.axes);
-        // Begins where the mesh does, so that f32 is fine enough.
-        let ahead = -height * forward - reach;
-        let begin = if ahead > 0.0 { ahead } else { 0.0 };
-        let first = start + along * begin;
-        let far = 32.0 * f64::EPSILON * (size + begin);
-        // While the ray passes the mesh it moves sideways by twice the reach at most. False for
-        // NaN.
-        let off = first.abs();
-        let wide = 3.0 * reach + far;
-        let near = (off.x <= wide) & (off.y <= wide) & (off.z <= wide);
-        let passed = height * forward + begin;
-        if !(near & (passed <= reach + far)) {
-            return None;
-        }
-        let rounding = f64::from(f32::EPSILON);
-        let slack = 4.0 * rounding * (sum(off) + reach) + far + 1e-20;
-        let ray = NodeRay::new(first.as_vec3(), along.as_vec3(), slack as f32);
-        let [x, y, z] = on_axes(first, shear.axes);
+    fn new(cast: &Cast<'_>, first: [f32; 4], slack: f32) -> Aim {
+        let shear = Shear::new(cast.origin, cast.direction);
+        let [x, y, z] = shear.axes;
         let seen = LeafRay {
             axes: shear.axes,
-            origin: [x as f32, y as f32, z as f32],
+            origin: [first[x.index()], first[y.index()], first[z.index()]],
             shear: [shear.shear[0] as f32, shear.shear[1] as f32],
-            forward: forward as f32,
-            slack: RAY_ROUNDING * tree.reach + far as f32,
+            forward: 1f32.copysign(shear.inverse as f32),
+            slack,
         };
-        Some(Search { mesh, shear, ray, seen, begin, speed, limit })
+        Aim { shear, seen }
+    }
+}
+
+/// Rays that begin no further from the middle on any axis, in units of the reach of the tree, begin
+/// there in f32 as well.
+const NEAR: f64 = 8.0;
+
+/// Where the search begins.
+struct Begin<S: Simd> {
+    first: S::Doubles,
+    /// How far that is along the ray.
+    begin: f64,
+    /// Rounding of f64 on the way there.
+    far: f32,
+}
+
+impl<S: Simd> Begin<S> {
+    /// Begins where the mesh does, so that f32 is fine enough. Nothing if the ray passes it by.
+    ///
+    /// No coordinate changes faster than time, so that the ray cannot be in the mesh sooner than
+    /// its furthest coordinate allows; and if it gets there, then within twice the reach of that
+    /// time, in which no coordinate changes by more.
+    #[inline(always)]
+    fn far_away(simd: S, start: S::Doubles, along: S::Doubles, reach: f32) -> Option<Begin<S>> {
+        let reach = f64::from(reach);
+        let size = start.abs().sum();
+        let begin = start.abs().largest().first() - reach;
+        let first = start.add(along.mul(S::Doubles::splat(simd, begin)));
+        let far = 32.0 * f64::EPSILON * (size + begin);
+        let wide = 3.0 * reach + far;
+        let near = first.abs().all_le(S::Doubles::splat(simd, wide));
+        (near && far < f64::INFINITY).then_some(Begin { first, begin, far: 2.0 * far as f32 })
+    }
+}
+
+impl<'a, S: Simd> Search<'a, S> {
+    /// Times in the tree are lengths along the largest part of the direction: no root is needed.
+    ///
+    /// The first node waits for the origin and the inverse of the direction, so these take the
+    /// shortest way; what triangles need is computed while nodes are tested. To compute that when
+    /// the first leaf is reached saves 65 instructions of every ray that reaches none, and was no
+    /// faster: the first leaf of the others then waits for it.
+    #[inline(always)]
+    fn new(simd: S, cast: &'a Cast<'a>) -> Option<Self> {
+        let Cast { mesh, origin, direction, limit } = *cast;
+        let tree = mesh.tree();
+        let scale = S::Doubles::splat(simd, tree.frame.scale);
+        let middle = S::Doubles::three(simd, tree.frame.origin.as_ref());
+        let start = S::Doubles::three(simd, origin.as_ref()).sub(middle).mul(scale);
+        let way = S::Doubles::three(simd, direction.as_ref());
+        let largest = way.abs().largest();
+        let speed = largest.mul(scale).first();
+        // False for NaN; zero and infinity have no speed.
+        let usable = way.abs().all_le(largest) && limit >= 0.0;
+        if !(usable && (f64::MIN_POSITIVE..=f64::MAX).contains(&speed)) {
+            return None;
+        }
+        let near = S::Doubles::splat(simd, NEAR * f64::from(tree.reach));
+        let Begin { first, begin, far } = if start.abs().all_le(near) {
+            Begin { first: start, begin: 0.0, far: 0.0 }
+        } else {
+            Begin::far_away(simd, start, way.div(largest), tree.reach)?
+        };
+        let away = first.abs().largest().first() as f32;
+        let first = first.to_f32();
+        let slack = NODE_ROUNDING * tree.reach + far + 1e-20;
+        let ray = NodeRay::new(simd, first, largest.div(way).to_f32(), slack);
+        let slack = RAY_ROUNDING * (tree.reach + away) + far + 1e-30;
+        Some(Search { cast, ray, first, slack, begin, speed })
     }
 
     /// A time of the caller in the tree, rounded up by more than a box seems too far away.
     #[inline(always)]
     fn tree_time(&self, time: f64) -> f32 {
         let time = (time * self.speed - self.begin) as f32;
-        time + time.abs() * 16.0 * f32::EPSILON + self.seen.slack
+        (time + time.abs() * 16.0 * f32::EPSILON) * KEY_ROUNDING + self.slack
     }
 
     #[inline(always)]
-    fn run<S: Simd>(&self, simd: S) -> First {
-        let tree = self.mesh.tree();
-        let mut best = First { time: self.limit, triangle: NONE, weights: [0.0; 3] };
-        let mut limit = self.tree_time(self.limit);
+    fn run(&self, simd: S) -> First {
+        let tree = self.cast.mesh.tree();
+        let mut best = First { time: self.cast.limit, triangle: NONE, weights: [0.0; 3] };
+        let mut limit = self.tree_time(best.time);
+        let aim = Aim::new(self.cast, self.first.to_array(), self.slack);
         let mut room = LaneRoom::new();
         let mut open = LaneStack::new(&mut room);
         let mut link = Link::ROOT;
         loop {
             if let Some(place) = link.leaf() {
-                self.leaf(simd, &tree.leaves[place], &mut best, &mut limit);
+                self.leaf(simd, &aim, &tree.leaves[place], &mut best, &mut limit);
             } else {
-                let place = link.node();
-                let links = &tree.links[place as usize];
-                prefetch(links);
-                let entered = simd.entered(&tree.nodes[place as usize], &self.ray, limit);
+                let LinkedNode { boxes, links } = &tree.nodes[link.node()];
+                let entered = simd.entered(boxes, &self.ray, limit);
                 // Most often one lane, or two: then there is little or nothing to sort.
-                if entered.mask.is_power_of_two() {
-                    link = links[entered.mask.trailing_zeros() as usize % WIDTH];
-                    continue;
-                }
-                if let Some((near, far)) = entered.two() {
-                    open.push_one(far, place);
-                    link = links[lane_of(near)];
-                    continue;
-                }
-                if entered.mask != 0 {
-                    let order = entered.in_order();
-                    open.push(&order.keys, order.count, place);
+                match entered.few() {
+                    Few::None => {}
+                    Few::One(lane) => {
+                        link = links[lane];
+                        continue;
+                    }
+                    Few::Two(near, far, key) => {
+                        open.push_one(key, links[far]);
+                        link = links[near];
+                        continue;
+                    }
+                    Few::Many => {
+                        // The search goes on before all are sorted.
+                        link = links[entered.nearest()];
+                        open.push_but_nearest(&entered.in_order(links));
+                        continue;
+                    }
                 }
             }
             link = loop {
-                let Some((key, above)) = open.pop() else { return best };
-                if bound_of(key) <= limit {
-                    break tree.links[above as usize][lane_of(key)];
+                let Some((key, link)) = open.pop() else { return best };
+                if key <= limit {
+                    break link;
                 }
             };
         }
@@ -293,12 +346,13 @@ impl<'a> Search<'a> {
 
     /// Asks the triangles of a leaf that the ray may hit before the best hit so far.
     #[inline(always)]
-    fn leaf<S: Simd>(&self, simd: S, leaf: &Leaf8, best: &mut First, limit: &mut f32) {
-        let mut lanes = simd.crossed(leaf, &self.seen, *limit);
+    fn leaf(&self, simd: S, aim: &Aim, leaf: &Leaf8, best: &mut First, limit: &mut f32) {
+        let mut lanes = simd.crossed(leaf, &aim.seen, *limit);
         while lanes != 0 {
             let triangle = leaf.triangle(lanes.trailing_zeros() as usize);
             lanes &= lanes - 1;
-            let Some((time, weights)) = self.shear.hit(self.mesh.corner_places(triangle)) else {
+            let Some((time, weights)) = aim.shear.hit(self.cast.mesh.corner_places(triangle))
+            else {
                 continue;
             };
             if time < best.time || time == best.time && triangle < best.triangle {

@@ -68,7 +68,7 @@ fn trees_answer_rays_like_loops_at_every_level() {
             for round in 0..240 {
                 let (origin, direction) = ray(&mesh, &mut random, round);
                 let limit = [f64::INFINITY, mesh.bounding_radius()][round / 7 % 2];
-                let shear = Shear::new(origin, direction);
+                let shear = Shear::new(&origin, &direction);
                 let all = (0..mesh.triangles().len() as u32).filter_map(|triangle| {
                     let (time, weights) = shear.hit(mesh.corner_places(triangle))?;
                     (time <= limit).then_some((time, triangle, weights))
@@ -76,7 +76,12 @@ fn trees_answer_rays_like_loops_at_every_level() {
                 let all: Vec<(f64, u32, [f64; 3])> = all.collect();
                 let best = all.iter().copied().min_by(|a, b| a.partial_cmp(b).unwrap());
                 for level in Level::available() {
-                    let found = level.run(Cast { mesh: &mesh, origin, direction, limit });
+                    let found = level.run(Cast {
+                        mesh: &mesh,
+                        origin: &origin,
+                        direction: &direction,
+                        limit,
+                    });
                     let found = found.map(|hit| (hit.time, hit.triangle, hit.weights));
                     assert_eq!(found, best, "{level:?} {origin} {direction} {limit}");
                 }
@@ -88,4 +93,45 @@ fn trees_answer_rays_like_loops_at_every_level() {
         }
     }
     assert!(hits > 800 && misses > 100 && ties > 200, "{hits} hits, {misses} misses, {ties} ties");
+}
+
+#[test]
+fn rays_of_any_length_hit_and_those_without_a_way_do_not() {
+    let (points, triangles) = sheets(6, 0.3, &mut Random(5));
+    let mesh = Mesh::new(points, triangles).unwrap();
+    let [a, b, c] = mesh.corners(20);
+    let target = (a + b + c) / 3.0;
+    let cast = |level: &Level, origin: DVec3, direction: DVec3, limit: f64| {
+        level.run(Cast { mesh: &mesh, origin: &origin, direction: &direction, limit })
+    };
+    let bad = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    for level in &Level::available() {
+        for (length, far) in [(1.0, 2.0), (1e-290, 2.0), (1e290, 2.0), (1e-3, 7e3), (4.0, 1e12)] {
+            for way in [DVec3::Y, DVec3::NEG_Y, DVec3::new(0.3, -0.9, 0.2)] {
+                let origin = target - way * far;
+                assert!(
+                    cast(level, origin, way * length, f64::INFINITY).is_some(),
+                    "{length} {way}"
+                );
+                assert!(cast(level, origin, -way * length, f64::INFINITY).is_none_or(|hit| {
+                    // Only what is behind the target: the mesh has three layers.
+                    far < 10.0 && hit.time * length < 10.0
+                }));
+                assert_eq!(cast(level, origin, way * length, -1.0), None);
+                assert_eq!(cast(level, origin, way * length, f64::NAN), None);
+            }
+        }
+        for k in 0..3 {
+            for value in bad {
+                let (mut origin, mut way) = (target - DVec3::Y, DVec3::Y);
+                way[k] = value;
+                assert_eq!(cast(level, origin, way, 9.0), None, "{way}");
+                origin[k] = value;
+                assert_eq!(cast(level, origin, DVec3::Y, 9.0), None, "{origin}");
+            }
+        }
+        for way in [DVec3::ZERO, DVec3::splat(5e-324), DVec3::splat(-0.0)] {
+            assert_eq!(cast(level, target - DVec3::Y, way, f64::INFINITY), None, "{way}");
+        }
+    }
 }

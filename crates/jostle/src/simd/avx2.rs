@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::vector::{Doubles, Eight, Mask, Simd, Vector, packed_lanes};
 use crate::aabb::Aabb;
 use crate::pair::Pair;
+use glam::Vec4;
 
 /// Proof that the processor has AVX2, BMI1, BMI2, LZCNT and POPCNT.
 #[derive(Clone, Copy, Debug)]
@@ -263,6 +264,11 @@ impl Eight for Register {
         }
     }
     #[inline(always)]
+    fn pick(self, _: Avx2, lanes: Self) -> Self {
+        // SAFETY: see above. Only the lowest three bits of a lane's number count.
+        Register(unsafe { _mm256_permutevar8x32_epi32(self.0, lanes.0) })
+    }
+    #[inline(always)]
     unsafe fn write_places(proof: Avx2, mask: u32, base: u32, out: *mut u32) {
         // SAFETY: see above.
         unsafe {
@@ -292,6 +298,47 @@ impl Doubles for FourDoubles {
     fn add(self, other: Self) -> Self {
         // SAFETY: see above.
         FourDoubles(unsafe { _mm256_add_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn three(_: Avx2, values: &[f64; 3]) -> Self {
+        // Not by one masked load: the values have often just been written by two or three stores,
+        // and a load over several waits until all have left for the cache.
+        // SAFETY: see above.
+        FourDoubles(unsafe { _mm256_setr_pd(values[0], values[1], values[2], 0.0) })
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        // SAFETY: see above.
+        FourDoubles(unsafe { _mm256_sub_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        // SAFETY: see above.
+        FourDoubles(unsafe { _mm256_div_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        // SAFETY: see above.
+        FourDoubles(unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0) })
+    }
+    #[inline(always)]
+    fn all_le(self, other: Self) -> bool {
+        // SAFETY: see above.
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LE_OQ>(self.0, other.0)) == 0b1111 }
+    }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        // SAFETY: see above.
+        unsafe {
+            let upper = _mm256_extractf128_pd::<1>(self.0);
+            let two = _mm_add_pd(_mm256_castpd256_pd128(self.0), upper);
+            _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)))
+        }
+    }
+    #[inline(always)]
+    fn to_f32(self) -> Vec4 {
+        // SAFETY: see above.
+        Vec4::from(unsafe { _mm256_cvtpd_ps(self.0) })
     }
     #[inline(always)]
     fn mul(self, other: Self) -> Self {

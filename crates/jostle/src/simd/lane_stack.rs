@@ -2,6 +2,8 @@
 
 use std::mem::MaybeUninit;
 
+use super::lane_order::LaneOrder;
+use super::link::Link;
 use super::node8::WIDTH;
 
 /// Items that live in place: a tree of a million triangles rarely needs more than 40.
@@ -9,26 +11,30 @@ const IN_PLACE: usize = 64;
 
 /// Where a [`LaneStack`] keeps its items. Nothing is cleared first, which would be a call for
 /// every ray; and it is apart from the stack, so that the stack itself can live in registers.
+///
+/// It is aligned so that compilers align the whole stack frame of a search, and no register that
+/// is kept there lies across two cache lines.
+#[repr(align(64))]
 pub(crate) struct LaneRoom {
     keys: MaybeUninit<[f32; IN_PLACE]>,
-    places: MaybeUninit<[u32; IN_PLACE]>,
+    links: MaybeUninit<[Link; IN_PLACE]>,
 }
 
 impl LaneRoom {
     #[inline(always)]
     pub(crate) fn new() -> Self {
-        LaneRoom { keys: MaybeUninit::uninit(), places: MaybeUninit::uninit() }
+        LaneRoom { keys: MaybeUninit::uninit(), links: MaybeUninit::uninit() }
     }
 }
 
-/// A stack of keys, each with the place of a node. Eight are written at once, whatever their
+/// A stack of keys, each with a link. Eight are written at once, whatever their
 /// number, and what is beyond the room in place goes to a vector: no search allocates unless a
 /// tree is very deep.
 pub(crate) struct LaneStack<'a> {
     room: &'a mut LaneRoom,
     /// Items in place, all of them written; never more than there is room for.
     count: usize,
-    rest: Vec<(f32, u32)>,
+    rest: Vec<(f32, Link)>,
 }
 
 impl<'a> LaneStack<'a> {
@@ -37,55 +43,61 @@ impl<'a> LaneStack<'a> {
         LaneStack { room, count: 0, rest: Vec::new() }
     }
 
-    /// Pushes the first `count` keys with the place of a node.
+    /// Pushes lanes: the nearest is the first to come back.
     #[inline(always)]
-    pub(crate) fn push(&mut self, keys: &[f32; WIDTH], count: usize, place: u32) {
-        let (to, places) = self.end();
+    pub(crate) fn push(&mut self, order: &LaneOrder) {
+        let (keys, links) = self.end();
         // SAFETY: there is room for eight items after those that count.
         unsafe {
-            to.cast::<[f32; WIDTH]>().write_unaligned(*keys);
-            places.cast::<[u32; WIDTH]>().write_unaligned([place; WIDTH]);
+            keys.cast::<[f32; WIDTH]>().write_unaligned(order.keys);
+            links.cast::<[Link; WIDTH]>().write_unaligned(order.links);
         }
-        self.count += count.min(WIDTH);
+        self.count += order.count.min(WIDTH);
     }
 
-    /// Pushes one key with the place of a node.
+    /// Pushes all lanes but the nearest.
     #[inline(always)]
-    pub(crate) fn push_one(&mut self, key: f32, place: u32) {
-        let (to, places) = self.end();
+    pub(crate) fn push_but_nearest(&mut self, order: &LaneOrder) {
+        self.push(&LaneOrder { count: order.count.saturating_sub(1), ..*order });
+    }
+
+    /// Pushes one key with a link.
+    #[inline(always)]
+    pub(crate) fn push_one(&mut self, key: f32, link: Link) {
+        let (keys, links) = self.end();
         // SAFETY: there is room for eight items after those that count.
         unsafe {
-            to.write(key);
-            places.write(place);
+            keys.write(key);
+            links.write(link);
         }
         self.count += 1;
     }
 
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Option<(f32, u32)> {
+    pub(crate) fn pop(&mut self) -> Option<(f32, Link)> {
         if self.count == 0 {
             return self.rest.pop();
         }
         self.count -= 1;
         // SAFETY: all items that count were written, and this was the last of them.
         unsafe {
-            let (keys, places) = (self.room.keys.as_ptr(), self.room.places.as_ptr());
+            let (keys, links) = (self.room.keys.as_ptr(), self.room.links.as_ptr());
             let key = keys.cast::<f32>().add(self.count).read();
-            Some((key, places.cast::<u32>().add(self.count).read()))
+            Some((key, links.cast::<Link>().add(self.count).read()))
         }
     }
 
     /// Where the next eight items go.
     #[inline(always)]
-    fn end(&mut self) -> (*mut f32, *mut u32) {
+    fn end(&mut self) -> (*mut f32, *mut Link) {
         if self.count > IN_PLACE - WIDTH {
             // SAFETY: all items that count were written.
             unsafe { spill(self.room, self.count, &mut self.rest) };
             self.count = 0;
         }
-        let (keys, places) = (self.room.keys.as_mut_ptr(), self.room.places.as_mut_ptr());
+        let (keys, links) = (self.room.keys.as_mut_ptr(), self.room.links.as_mut_ptr());
         // SAFETY: there is room for eight more.
-        unsafe { (keys.cast::<f32>().add(self.count), places.cast::<u32>().add(self.count)) }
+        unsafe { (keys.cast::<f32>().add(self.count), links.cast::<Link>().add(self.count)) }
     }
 }
 
@@ -95,10 +107,10 @@ impl<'a> LaneStack<'a> {
 /// That many items were written.
 #[cold]
 #[inline(never)]
-unsafe fn spill(room: &LaneRoom, count: usize, rest: &mut Vec<(f32, u32)>) {
-    let (keys, places) = (room.keys.as_ptr().cast::<f32>(), room.places.as_ptr().cast::<u32>());
+unsafe fn spill(room: &LaneRoom, count: usize, rest: &mut Vec<(f32, Link)>) {
+    let (keys, links) = (room.keys.as_ptr().cast::<f32>(), room.links.as_ptr().cast::<Link>());
     // SAFETY: the caller vouches for the items.
-    rest.extend((0..count).map(|k| unsafe { (keys.add(k).read(), places.add(k).read()) }));
+    rest.extend((0..count).map(|k| unsafe { (keys.add(k).read(), links.add(k).read()) }));
 }
 
 #[cfg(test)]
@@ -115,13 +127,14 @@ mod tests {
             // Grows for a while, then shrinks.
             if state >> 30 == 0 || round / 200 % 3 == 0 {
                 let keys = std::array::from_fn(|k| (state >> 8) as f32 + k as f32);
+                let links = std::array::from_fn(|k| Link::to_node((8 * round) as usize + k));
                 let count = (state >> 20) as usize % 9;
                 if count == 1 {
-                    stack.push_one(keys[0], round);
+                    stack.push_one(keys[0], links[0]);
                 } else {
-                    stack.push(&keys, count, round);
+                    stack.push(&LaneOrder { keys, links, count });
                 }
-                model.extend(keys[..count].iter().map(|&key| (key, round)));
+                model.extend(keys.into_iter().zip(links).take(count));
             } else {
                 for _ in 0..4 {
                     assert_eq!(stack.pop(), model.pop());

@@ -9,15 +9,15 @@
 use super::lanes::{Lanes, Points};
 use super::leaf8::{Leaf8, STEPS};
 use super::node8::WIDTH;
-use super::vector::{Eight, Mask, Simd};
-use crate::aabb::Aabb;
+use super::vector::{Mask, Simd};
+use crate::aabb::{Aabb, Axis};
 
 /// A ray in the frame of a tree, seen along its largest part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LeafRay {
     /// The axes, that of the largest part of the direction last.
-    pub axes: [usize; 3],
-    /// The origin on these axes, no further from the middle than three times the mesh.
+    pub axes: [Axis; 3],
+    /// The origin on these axes, no further from the middle than eight times the mesh.
     pub origin: [f32; 3],
     /// The other parts of the direction over the largest.
     pub shear: [f32; 2],
@@ -27,11 +27,12 @@ pub(crate) struct LeafRay {
     pub slack: f32,
 }
 
-/// How far a corner of a leaf can seem to be from where a ray sees it, for a mesh that reaches one
-/// unit from the middle and an origin three units away. In halves of a unit in the last place: 3
-/// from rounding the origin, 4 from subtracting it, that again and 8 more from the product with the
-/// shear and 8 from the last difference are 30; the rest is room.
-pub(crate) const RAY_ROUNDING: f32 = 24.0 * f32::EPSILON;
+/// How far a corner of a leaf can seem to be from where a ray sees it, for each unit that the mesh
+/// reaches from the middle and that the origin is away from it. In halves of a unit in the last
+/// place of a mesh of one unit and an origin `n` units away: `n` from rounding the origin, `n + 1`
+/// from subtracting it, that again and `2 n + 2` more from the product with the shear and `2 n + 2`
+/// from the last difference are less than `8 n + 6`; the rest is room.
+pub(crate) const RAY_ROUNDING: f32 = 6.0 * f32::EPSILON;
 
 /// The length of a vector at `sqrt(3)` times its largest coordinate, rounded up.
 const DIAGONAL: f32 = 1.733;
@@ -53,10 +54,15 @@ pub(crate) trait LeafGaps: Simd {
         let error = Lanes::splat(self, 6.0 * view.off * (view.size + view.off));
         let (least, most) = (u.min(v).min(w), u.max(v).max(w));
         let apart = (least + error).le(Lanes::splat(self, 0.0)).and(error.le(most));
+        let crossed = leaf.lanes() & !apart.bits();
+        // More than half of the leaves end here.
+        if crossed == 0 {
+            return 0;
+        }
         let forward = Lanes::splat(self, ray.forward);
         let time = (a.z * forward).min(b.z * forward).min(c.z * forward);
         let late = Lanes::splat(self, limit + 2.0 * view.off).le(time);
-        leaf.lanes() & !apart.or(late).bits()
+        crossed & !late.bits()
     }
 
     /// Lower bounds of the squares of the distances of the triangles from a point, whose
@@ -120,7 +126,7 @@ impl<S: Simd> LeafGaps for S {}
 
 /// How the corners of a leaf are seen along a ray.
 struct View {
-    axes: [usize; 3],
+    axes: [Axis; 3],
     /// The lower corner of the leaf, and a step along each axis.
     low: [f32; 3],
     step: [f32; 3],
@@ -138,31 +144,31 @@ impl View {
     fn of(leaf: &Leaf8, ray: &LeafRay) -> Option<View> {
         let [kx, ky, kz] = ray.axes;
         let (low, step) = (leaf.low(), leaf.step());
-        let z = low[kz] - ray.origin[2];
-        let x = low[kx] - ray.origin[0] - ray.shear[0] * z;
-        let y = low[ky] - ray.origin[1] - ray.shear[1] * z;
-        let (sx, sy, sz) = (step[kx], step[ky], step[kz]);
+        let z = low[kz.index()] - ray.origin[2];
+        let x = low[kx.index()] - ray.origin[0] - ray.shear[0] * z;
+        let y = low[ky.index()] - ray.origin[1] - ray.shear[1] * z;
+        let (sx, sy, sz) = (step[kx.index()], step[ky.index()], step[kz.index()]);
         let shift = [ray.shear[0] * sz, ray.shear[1] * sz];
         // No corner is further from the lower one, because no part of the shear is above one.
-        let extent = STEPS * (sx + sy + sz);
+        let extent = STEPS * (if sx > sy { sx } else { sy } + sz);
         // Both axes are off by the leaf's error; the rest is rounding: that of the view is in the
         // slack, two dozen halves of a unit of the size come from the corners.
         let off = 2.0 * leaf.error + 32.0 * f32::EPSILON * extent + ray.slack;
-        let near = 2.0 * extent + off;
+        let near = extent + off;
         // All corners on one side. Boxes have seen to it but for rounding.
         if x.abs() > near || y.abs() > near {
             return None;
         }
         let (low, step) = ([x, y, z], [sx, sy, sz]);
-        Some(View { axes: ray.axes, low, step, shift, size: 3.0 * extent + off, off })
+        Some(View { axes: ray.axes, low, step, shift, size: 2.0 * extent + off, off })
     }
 
     /// A corner of each triangle.
     #[inline(always)]
     fn corner<S: Simd>(&self, simd: S, leaf: &Leaf8, corner: usize) -> Points<S> {
         let [x, y, z] = self.axes;
-        let (x, y) = (leaf.steps(simd, corner, x), leaf.steps(simd, corner, y));
-        let z = leaf.steps(simd, corner, z);
+        let (x, y) = (leaf.steps(simd, corner, x.index()), leaf.steps(simd, corner, y.index()));
+        let z = leaf.steps(simd, corner, z.index());
         let (low, step) = (Points::splat(simd, self.low), Points::splat(simd, self.step));
         Points {
             x: x * step.x + low.x - z * Lanes::splat(simd, self.shift[0]),

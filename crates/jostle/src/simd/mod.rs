@@ -22,6 +22,7 @@
 //! | `lanes`         | eight numbers and eight points with the operators of numbers             |
 //! | `lane_order`    | the lanes of a node in the order in which a search wants them (meshes)    |
 //! | `lane_stack`    | what such a search has still to visit                                    |
+//! | `link`          | what is below a lane of a node (meshes)                                  |
 //! | `leaf8`         | eight triangles in 208 bytes (meshes)                                    |
 //! | `leaf_gaps`     | kernels: triangles of a leaf near a point, a box or a ray                |
 //! | `leaf_pairs`    | kernels: triangles of one leaf against those of another                  |
@@ -53,6 +54,7 @@ pub(crate) mod lanes;
 pub(crate) mod leaf8;
 pub(crate) mod leaf_gaps;
 pub(crate) mod leaf_pairs;
+pub(crate) mod link;
 pub(crate) mod listed;
 pub(crate) mod node8;
 pub(crate) mod node_maps;

@@ -5,11 +5,12 @@
 //! the same bits. Results are kept on the safe side by the slack that the caller adds: a mapped box
 //! is never too small, a gap never too large.
 
-use super::lane_order::{LaneOrder, LaneSet};
+use super::lane_order::{LEAST_BOUND, LaneOrder, LaneSet};
+use super::link::LinkedNode;
 use super::node8::{Node8, WIDTH};
 use super::vector::{Eight, Mask, Simd, Vector};
 use crate::aabb::Aabb;
-use glam::{Vec3, Vec4};
+use glam::Vec4;
 
 /// An affine map between the frames of two trees, and how much larger a mapped box is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,42 +41,50 @@ impl NodeMap {
     }
 }
 
-/// A ray in the frame of a tree, as boxes want it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct NodeRay {
-    /// Of each axis the row of a node, minima first, that the ray reaches first, and the other:
-    /// all below six.
-    first: [usize; 3],
-    last: [usize; 3],
-    /// The origin, moved so that boxes seem larger: for the sides reached first and last.
-    to_first: [f32; 3],
-    to_last: [f32; 3],
-    inverse: [f32; 3],
-    /// A little more, which covers the rounding of products.
-    to_leave: [f32; 3],
+/// A ray in the frame of a tree, as boxes want it: in all lanes, so that nothing is left to be
+/// spread at each node.
+///
+/// A side is reached at its place times the inverse of the direction, minus that of the origin. The
+/// lower sides of boxes are moved down by the slack and the upper ones up, whichever is reached
+/// first: the two times are sorted, which costs no more than choosing the rows by the signs of the
+/// direction and needs no choice before the search.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeRay<S: Simd> {
+    inverse: [S::Eight; 3],
+    /// The origin over the direction, for the lower sides and the upper ones.
+    to_min: [S::Eight; 3],
+    to_max: [S::Eight; 3],
 }
 
-impl NodeRay {
-    /// Boxes are grown by the slack, which covers the rounding of the origin. Parts of the
-    /// direction are finite, and the largest is one.
+/// Rounding of all that is between a ray and the boxes of a tree that reaches one unit from the
+/// middle, from an origin at most eight units from it on each axis. In halves of a unit in the last
+/// place: 8 from rounding the origin, 8 from moving it, 27 from the inverse of the direction and
+/// the difference of up to 9 units, 1 and 8 from the products are 52; the rest is room.
+pub(crate) const NODE_ROUNDING: f32 = 40.0 * f32::EPSILON;
+
+/// Larger inverses of parts of a direction are cut off there: while a ray passes the mesh it moves
+/// by nothing that way.
+const STEEPEST: f32 = 1e25;
+
+impl<S: Simd> NodeRay<S> {
+    /// Takes the inverse of each part of the direction, of which the largest is one; infinity for
+    /// none. Boxes are grown by the slack, which covers the rounding of the origin and is at least
+    /// `1e-20`.
     #[inline(always)]
-    pub(crate) fn new(origin: Vec3, direction: Vec3, slack: f32) -> NodeRay {
-        // In four lanes, which are one register.
-        let (origin, direction) = (origin.extend(0.0), direction.extend(1.0));
-        let least = Vec4::splat(1e-25).copysign(direction);
-        let inverse = Vec4::select(direction.abs().cmplt(least.abs()), least, direction).recip();
-        let slack = Vec4::splat(slack).copysign(inverse);
-        let signs = inverse.is_negative_bitmask() as usize;
-        let back = [3 * (signs & 1), 3 * (signs >> 1 & 1), 3 * (signs >> 2 & 1)];
+    pub(crate) fn new(simd: S, origin: Vec4, inverse: Vec4, slack: f32) -> NodeRay<S> {
+        let inverse = inverse.min(Vec4::splat(STEEPEST)).max(Vec4::splat(-STEEPEST));
+        let slack = Vec4::splat(slack);
         NodeRay {
-            first: [back[0], 1 + back[1], 2 + back[2]],
-            last: [3 - back[0], 4 - back[1], 5 - back[2]],
-            to_first: (origin + slack).truncate().to_array(),
-            to_last: (origin - slack).truncate().to_array(),
-            inverse: inverse.truncate().to_array(),
-            to_leave: (inverse * (1.0 + 8.0 * f32::EPSILON)).truncate().to_array(),
+            inverse: splat_three(simd, inverse),
+            to_min: splat_three(simd, (origin + slack) * inverse),
+            to_max: splat_three(simd, (origin - slack) * inverse),
         }
     }
+}
+
+#[inline(always)]
+fn splat_three<S: Simd>(simd: S, at: Vec4) -> [S::Eight; 3] {
+    [splat(simd, at.x), splat(simd, at.y), splat(simd, at.z)]
 }
 
 /// What a traversal asks the boxes of a node.
@@ -119,33 +128,35 @@ pub(crate) trait NodeMaps: Simd {
     /// The lanes whose box a ray enters no later than `limit`, and when. The limit is not rounded
     /// up.
     #[inline(always)]
-    fn entered(self, node: &Node8, ray: &NodeRay, limit: f32) -> LaneSet<Self> {
-        let mut enter = splat(self, 0.0);
-        let mut leave = splat(self, limit);
-        for k in 0..3 {
-            // SAFETY: a ray names no row but the six.
-            let (first, last) =
-                unsafe { (any_row(self, node, ray.first[k]), any_row(self, node, ray.last[k])) };
-            // If the second operand is NaN, so is the result: empty lanes stay empty.
-            let first = first.sub_f32(splat(self, ray.to_first[k]));
-            let first = first.mul_f32(splat(self, ray.inverse[k]));
-            let last = last.sub_f32(splat(self, ray.to_last[k]));
-            let last = last.mul_f32(splat(self, ray.to_leave[k]));
-            enter = enter.max_f32(first);
-            leave = leave.min_f32(last);
-        }
-        LaneSet::new(self, enter, enter.le_f32(leave))
+    fn entered(self, node: &Node8, ray: &NodeRay<Self>, limit: f32) -> LaneSet<Self> {
+        let (first, last) = passed(self, node, ray, 0);
+        let (enter, leave) = passed(self, node, ray, 1);
+        let (enter, leave) = (first.max_f32(enter), last.min_f32(leave));
+        let (first, last) = passed(self, node, ray, 2);
+        // If the second operand is NaN, so is the result: empty lanes stay empty. In two branches,
+        // so that the last axis waits for one operation and not for three.
+        let enter = splat(self, LEAST_BOUND).max_f32(first).max_f32(enter);
+        let leave = splat(self, limit).min_f32(last).min_f32(leave);
+        LaneSet::of_normal(self, enter, enter.le_f32(leave))
     }
 
     /// The lanes whose gap to a box has a square of at most `limit`, the nearest last.
     #[inline(always)]
-    fn nearest(self, node: &Node8, other: &Aabb, limit: f32) -> LaneOrder {
-        let gaps = squares(self, node, other);
-        LaneSet::new(self, gaps, gaps.le_f32(splat(self, limit))).in_order()
+    fn nearest(self, node: &LinkedNode, other: &Aabb, limit: f32) -> LaneOrder {
+        let gaps = squares(self, &node.boxes, other);
+        LaneSet::new(self, gaps, gaps.le_f32(splat(self, limit))).in_order(&node.links)
     }
 }
 
 impl<S: Simd> NodeMaps for S {}
+
+/// When a ray passes the sides of each box on an axis: the first, and the other.
+#[inline(always)]
+fn passed<S: Simd>(simd: S, node: &Node8, ray: &NodeRay<S>, k: usize) -> (S::Eight, S::Eight) {
+    let one = row(simd, &node.min[k]).mul_f32(ray.inverse[k]).sub_f32(ray.to_min[k]);
+    let other = row(simd, &node.max[k]).mul_f32(ray.inverse[k]).sub_f32(ray.to_max[k]);
+    (one.min_f32(other), one.max_f32(other))
+}
 
 /// Square of the gap between each box and another; NaN for lanes without a box.
 #[inline(always)]
@@ -160,17 +171,6 @@ fn squares<S: Simd>(simd: S, node: &Node8, other: &Aabb) -> S::Eight {
         sum = sum.add_f32(gap.mul_f32(gap));
     }
     sum
-}
-
-/// A row of a node by its number: minima, then maxima. The choice costs no branch.
-///
-/// # Safety
-/// The number is below six.
-#[inline(always)]
-unsafe fn any_row<S: Simd>(simd: S, node: &Node8, number: usize) -> S::Eight {
-    let rows: *const [f32; WIDTH] = std::ptr::from_ref(node).cast();
-    // SAFETY: a node is six rows in this order and nothing else, see `repr(C)`.
-    unsafe { S::Eight::load(simd, rows.add(number).cast()) }
 }
 
 #[inline(always)]
@@ -205,10 +205,13 @@ fn put<E: Eight>(register: E, values: &mut [f32; WIDTH]) {
 #[cfg(test)]
 mod tests {
     use super::super::lane_order::{bound_of, lane_of};
+    use super::super::link::Link;
     use super::super::{Kernel, Level};
     use super::*;
+    use glam::Vec3;
 
-    struct All<'a>(&'a Node8, &'a NodeMap, &'a Aabb, &'a NodeRay);
+    /// The last are a ray's origin and direction.
+    struct All<'a>(&'a LinkedNode, &'a NodeMap, &'a Aabb, [f32; 3], [f32; 3]);
 
     fn bits(node: &Node8) -> Vec<u32> {
         let lanes = node.min.iter().chain(&node.max).flatten();
@@ -223,13 +226,16 @@ mod tests {
             let plain = |lanes: [f32; WIDTH]| {
                 lanes.map(|lane| if lane.is_nan() { 1 } else { lane.to_bits() }).to_vec()
             };
-            let gaps = simd.gaps(self.0, self.2);
+            let All(LinkedNode { boxes, links }, map, other, origin, way) = self;
+            let gaps = simd.gaps(boxes, other);
             let within: u32 =
                 (0..WIDTH).filter(|&lane| gaps[lane] <= 0.3).map(|lane| 1u32 << lane).sum();
             assert_eq!(simd.within_limit(&gaps, 0.3), within);
-            let entered = simd.entered(self.0, self.3, 5.0).in_order();
-            let orders = [entered, simd.nearest(self.0, self.2, 0.3)];
-            (bits(&simd.mapped(self.0, self.1)), plain(gaps), orders)
+            let (origin, way) = (Vec3::from(origin).extend(0.0), Vec3::from(way).extend(1.0));
+            let ray = NodeRay::new(simd, origin, way.recip(), 1e-6);
+            let entered = simd.entered(boxes, &ray, 5.0).in_order(links);
+            let orders = [entered, simd.nearest(self.0, other, 0.3)];
+            (bits(&simd.mapped(boxes, map)), plain(gaps), orders)
         }
     }
 
@@ -260,9 +266,14 @@ mod tests {
             let low = [(); 3].map(|()| random());
             let other = Aabb { min: low, max: low.map(|at| at + 0.25) };
             let origin = [(); 3].map(|()| 2.0 * random());
-            let direction = [(); 3].map(|()| random() + 1e-3);
-            let ray = NodeRay::new(origin.into(), direction.into(), 1e-6);
-            let case = || All(&node, &map, &other, &ray);
+            let mut direction = [(); 3].map(|()| random() + 1e-3);
+            // Parts of nothing at all, with either sign.
+            if round % 5 == 0 {
+                direction[round % 3] = [0.0, -0.0, 1e-30][round / 5 % 3];
+            }
+            let links = std::array::from_fn(|lane| Link::to_node(lane + 3));
+            let linked = LinkedNode { boxes: node, links };
+            let case = || All(&linked, &map, &other, origin, direction);
             let levels = Level::available();
             let plainly = levels[0].run(case());
             for level in &levels[1..] {

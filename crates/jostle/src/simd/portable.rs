@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use super::twice::{Quad, Twice};
 use super::vector::{Doubles, Simd};
 use crate::pair::Pair;
+use glam::Vec4;
 
 /// Nothing needs to be proved.
 #[derive(Clone, Copy, Debug)]
@@ -196,8 +197,38 @@ impl<P: Copy> Doubles for FourPlain<P> {
         self.with(other, |one, other| one + other)
     }
     #[inline(always)]
+    fn three(_: P, values: &[f64; 3]) -> Self {
+        FourPlain([values[0], values[1], values[2], 0.0], PhantomData)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.with(other, |one, other| one - other)
+    }
+    #[inline(always)]
     fn mul(self, other: Self) -> Self {
         self.with(other, |one, other| one * other)
+    }
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.with(other, |one, other| one / other)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        FourPlain(self.0.map(f64::abs), PhantomData)
+    }
+    #[inline(always)]
+    fn all_le(self, other: Self) -> bool {
+        (0..4).all(|lane| self.0[lane] <= other.0[lane])
+    }
+    #[inline(always)]
+    fn sum(self) -> f64 {
+        let [a, b, c, d] = self.0;
+        (a + c) + (b + d)
+    }
+    #[inline(always)]
+    fn to_f32(self) -> Vec4 {
+        let [a, b, c, d] = self.0;
+        Vec4::new(a as f32, b as f32, c as f32, d as f32)
     }
     #[inline(always)]
     fn max(self, other: Self) -> Self {

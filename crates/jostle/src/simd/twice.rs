@@ -215,6 +215,21 @@ impl<Q: Quad> Eight for Twice<Q> {
         }
     }
     #[inline(always)]
+    fn pick(self, proof: Q::Proof, lanes: Self) -> Self {
+        let (mut values, mut places) = ([0u32; 8], [0u32; 8]);
+        // SAFETY: there is room for eight words.
+        unsafe {
+            self.store(values.as_mut_ptr());
+            lanes.store(places.as_mut_ptr());
+        }
+        let mut picked = [0u32; 8];
+        for lane in 0..8 {
+            picked[lane] = values[places[lane] as usize % 8];
+        }
+        // SAFETY: eight words are readable.
+        unsafe { Self::load(proof, picked.as_ptr()) }
+    }
+    #[inline(always)]
     unsafe fn write_places(proof: Q::Proof, mask: u32, base: u32, out: *mut u32) {
         let (first, second) = (mask & 0xf, mask >> 4 & 0xf);
         // SAFETY: the caller vouches for eight words; at most four come from the first half.

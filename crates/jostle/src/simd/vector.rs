@@ -10,6 +10,7 @@
 
 use crate::aabb::Aabb;
 use crate::pair::Pair;
+use glam::Vec4;
 
 /// Proof that the processor has an instruction set, and the registers that it works with.
 pub(crate) trait Simd: Copy + Send + Sync {
@@ -117,6 +118,9 @@ pub(crate) trait Eight: Vector<Mask = Self> + Mask {
         })
     }
 
+    /// Lane `i` is what was in the lane that the three lowest bits of lane `i` of `lanes` name.
+    fn pick(self, proof: Self::Proof, lanes: Self) -> Self;
+
     /// Writes `base` plus the number of each lane that the lowest eight bits of `mask` name, in
     /// order, and nothing meaningful after them.
     ///
@@ -135,8 +139,23 @@ pub(crate) trait Doubles: Copy {
     /// Four values are readable; they need not be aligned.
     unsafe fn load(proof: Self::Proof, from: *const f64) -> Self;
 
+    /// Three values, and zero.
+    fn three(proof: Self::Proof, values: &[f64; 3]) -> Self;
+
     fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
+    fn div(self, other: Self) -> Self;
+    fn abs(self) -> Self;
+
+    /// Returns true if no lane is greater than that of `other`; false for NaN.
+    fn all_le(self, other: Self) -> bool;
+
+    /// The sum of the lanes, of even and odd ones first.
+    fn sum(self) -> f64;
+
+    /// The lanes rounded to `f32`.
+    fn to_f32(self) -> Vec4;
 
     /// The lane of this register if it is greater, of `other` if not; `other` for NaN.
     fn max(self, other: Self) -> Self;
@@ -144,7 +163,7 @@ pub(crate) trait Doubles: Copy {
     /// Bit `k` is set if lane `k` is equal in both.
     fn eq_bits(self, other: Self) -> u32;
 
-    /// The largest lane, in all lanes. None is NaN.
+    /// The largest lane, in all lanes; any number if one is NaN.
     fn largest(self) -> Self;
 
     fn first(self) -> f64;
@@ -168,4 +187,59 @@ pub(crate) const fn packed_lanes<const N: usize, const SETS: usize>() -> [[u8; N
         set += 1;
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Kernel, Level};
+    use super::*;
+
+    struct All([f64; 3], [f64; 3]);
+
+    impl Kernel for All {
+        type Output = ([u64; 4], [u32; 12], [bool; 2]);
+
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) -> Self::Output {
+            let (a, b) = (S::Doubles::three(simd, &self.0), S::Doubles::three(simd, &self.1));
+            let one = S::Doubles::splat(simd, 1.5);
+            let sums = [a.sum(), a.sub(b).sum(), a.div(b.add(one)).sum(), a.abs().sum()];
+            let narrow = [a.to_f32(), a.sub(b).to_f32(), a.mul(b).to_f32()];
+            let mut bits = [0; 12];
+            for k in 0..12 {
+                bits[k] = narrow[k / 4][k % 4].to_bits();
+            }
+            (sums.map(f64::to_bits), bits, [a.all_le(b), a.abs().all_le(a.abs().largest())])
+        }
+    }
+
+    #[test]
+    fn doubles_are_the_same_at_every_level() {
+        let mut state = 3u64;
+        let mut number = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        let mut below = 0;
+        for round in 0..500 {
+            let (a, b) = ([(); 3].map(|()| number()), [(); 3].map(|()| number()));
+            let b = if round % 2 == 0 { b.map(|at| at + 1.0) } else { b };
+            let (sums, narrow, told) = Level::available()[0].run(All(a, b));
+            for level in Level::available() {
+                assert_eq!(level.run(All(a, b)), (sums, narrow, told), "{level:?} {a:?} {b:?}");
+            }
+            assert_eq!(f64::from_bits(sums[0]), (a[0] + a[2]) + a[1]);
+            assert_eq!(f32::from_bits(narrow[5]), (a[1] - b[1]) as f32);
+            assert_eq!(told, [a[0] <= b[0] && a[1] <= b[1] && a[2] <= b[2], true]);
+            below += usize::from(told[0]);
+            for bad in 0..3 {
+                let mut a = a;
+                a[bad] = f64::NAN;
+                for level in Level::available() {
+                    assert_eq!(level.run(All(a, b)).2, [false; 2], "{level:?}");
+                }
+            }
+        }
+        assert!((50..450).contains(&below), "{below}");
+    }
 }

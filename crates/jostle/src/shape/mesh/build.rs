@@ -5,7 +5,9 @@
 //! multiple of eight triangles, or of 64 and so on for larger nodes. So every leaf but the last is
 //! full, which keeps the tree at half the memory of free splits; the split moves by at most a
 //! sixteenth of the node. Eight children come from splitting the child of largest surface again and
-//! again.
+//! again, as long as it is too large for a node whose children are leaves; if there is room left,
+//! such nodes are replaced by their leaves. That makes fewer nodes with more children: 6 instead of
+//! 9 bytes a triangle, for as many visits.
 //!
 //! Large nodes hand their children to other threads, the largest first; before that two ranges of
 //! them are split at a time. Small subtrees are built by one thread in an array of their own, and
@@ -23,16 +25,19 @@ use std::cmp::Reverse;
 use std::iter;
 use std::ops::Range;
 
-use super::tree::{Fit, Frame, LEAVES_PER_TASK, Link, MeshTree, triangle_box};
+use super::tree::{Fit, Frame, LEAVES_PER_TASK, Link, LinkedNode, MeshTree, triangle_box};
 use crate::aabb::Aabb;
 use crate::par::Workers;
 use crate::simd;
 use crate::simd::leaf8::Leaf8;
-use crate::simd::node8::{Node8, WIDTH};
+use crate::simd::node8::WIDTH;
 use glam::DVec3;
 
 /// Boundaries that a split chooses from, and one.
 const BINS: usize = 16;
+
+/// Triangles below a node whose children are leaves.
+const FULL: usize = WIDTH * WIDTH;
 
 /// Triangles of a subtree that one thread builds.
 const SMALL: usize = 1 << 12;
@@ -59,17 +64,15 @@ impl Item {
 /// A part of the tree. The first of its nodes is above all others, if there are any.
 struct Part {
     link: Link,
-    nodes: Vec<Node8>,
-    links: Vec<[Link; WIDTH]>,
+    nodes: Vec<LinkedNode>,
 }
 
 impl Part {
-    const EMPTY: Part = Part { link: Link::ROOT, nodes: Vec::new(), links: Vec::new() };
+    const EMPTY: Part = Part { link: Link::ROOT, nodes: Vec::new() };
 
     /// Appends an empty node and says where.
     fn add_node(&mut self) -> usize {
-        self.nodes.push(Node8::EMPTY);
-        self.links.push([Link::ROOT; WIDTH]);
+        self.nodes.push(LinkedNode::EMPTY);
         self.nodes.len() - 1
     }
 }
@@ -95,13 +98,12 @@ pub(super) fn build(
         // A single leaf gets a node above it.
         let whole = spread(&mut items, 0..triangles.len(), workers);
         part.add_node();
-        part.nodes[0].set(0, &whole.bounds);
-        part.links[0][0] = part.link;
+        part.nodes[0].boxes.set(0, &whole.bounds);
+        part.nodes[0].links[0] = part.link;
     }
     part.nodes.shrink_to_fit();
-    part.links.shrink_to_fit();
     let leaves = leaves_of(&frame, &items, vertices, triangles, workers);
-    MeshTree::new(frame, part.nodes, part.links, leaves)
+    MeshTree::new(frame, part.nodes, leaves)
 }
 
 /// Eight items to a leaf.
@@ -146,15 +148,15 @@ fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
     let mut whole = Part::EMPTY;
     let total: usize = tasks.iter().map(|(part, ..)| part.nodes.len()).sum();
     whole.nodes.reserve_exact(total + 1);
-    whole.links.reserve_exact(total + 1);
     whole.add_node();
     for (lane, (part, ..)) in tasks.iter().enumerate() {
         let begin = whole.nodes.len();
-        whole.nodes[0].set(lane, &ranges[lane].bounds);
-        whole.links[0][lane] = part.link.moved(begin);
+        whole.nodes[0].boxes.set(lane, &ranges[lane].bounds);
+        whole.nodes[0].links[lane] = part.link.moved(begin);
         whole.nodes.extend_from_slice(&part.nodes);
-        let moved = part.links.iter().map(|links| links.map(|link| link.moved(begin)));
-        whole.links.extend(moved);
+        for node in &mut whole.nodes[begin..] {
+            node.links = node.links.map(|link| link.moved(begin));
+        }
     }
     whole
 }
@@ -163,7 +165,6 @@ fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
 fn small(items: &mut [Item], first: usize) -> Part {
     let mut part = Part::EMPTY;
     part.nodes.reserve(items.len() / 50 + 2);
-    part.links.reserve(items.len() / 50 + 2);
     part.link = link_of(items, first, &mut part);
     part
 }
@@ -180,8 +181,8 @@ fn link_of(items: &mut [Item], first: usize, part: &mut Part) -> Link {
     {
         let start = first + range.start;
         let link = link_of(&mut items[range], start, part);
-        part.nodes[place].set(lane, &bounds);
-        part.links[place][lane] = link;
+        part.nodes[place].boxes.set(lane, &bounds);
+        part.nodes[place].links[lane] = link;
     }
     Link::to_node(place)
 }
@@ -206,8 +207,9 @@ impl Piece {
     }
 }
 
-/// Reorders items into up to eight ranges, more than eight items into at least two. Always splits
-/// the range of largest surface.
+/// Reorders items into up to eight ranges, more than eight items into at least two. Splits the
+/// range of largest surface among those that are too large for a node above leaves; then replaces
+/// such nodes by their leaves while there is room.
 ///
 /// With an `ahead` of two the next largest is split at the same time by another thread, because it
 /// is seldom not wanted afterwards. That too reorders items: so it depends on the number of items
@@ -216,30 +218,55 @@ fn split_in_eight(items: &mut [Item], ahead: usize, workers: &Workers) -> Vec<Sp
     let mut pieces = Vec::with_capacity(WIDTH);
     pieces.push(Piece::new(spread(items, 0..items.len(), workers)));
     while pieces.len() < WIDTH {
-        let Some(widest) = widest(&pieces, None) else { break };
-        if pieces[widest].halves.is_none() {
-            let next = if ahead > 1 && pieces.len() + 1 < WIDTH {
-                self::widest(&pieces, Some(widest))
-            } else {
-                None
-            };
-            split_both(items, &mut pieces, widest, next, workers);
+        let Some(widest) = widest(&pieces, FULL + 1..usize::MAX, None) else { break };
+        let next = if ahead > 1 && pieces.len() + 1 < WIDTH {
+            self::widest(&pieces, FULL + 1..usize::MAX, Some(widest))
+        } else {
+            None
+        };
+        divide(items, &mut pieces, widest, next, workers);
+    }
+    while let Some(wanted) =
+        widest(&pieces, WIDTH + 1..(WIDTH + 1 - pieces.len()) * WIDTH + 1, None)
+    {
+        let Range { start, end } = pieces[wanted].whole.range;
+        let of_it = |piece: &Piece| {
+            let range = &piece.whole.range;
+            range.len() > WIDTH && (start..end).contains(&range.start)
+        };
+        while let Some(large) = pieces.iter().position(of_it) {
+            divide(items, &mut pieces, large, None, workers);
         }
-        let Some([one, other]) = pieces[widest].halves.take() else { break };
-        pieces[widest] = Piece::new(one);
-        pieces.insert(widest + 1, Piece::new(other));
     }
     pieces.into_iter().map(|piece| piece.whole).collect()
 }
 
-/// The piece of largest surface that can be split, but for one; the first among equals.
-fn widest(pieces: &[Piece], but: Option<usize>) -> Option<usize> {
+/// Puts the halves of a piece in its place.
+fn divide(
+    items: &mut [Item],
+    pieces: &mut Vec<Piece>,
+    place: usize,
+    next: Option<usize>,
+    workers: &Workers,
+) {
+    if pieces[place].halves.is_none() {
+        split_both(items, pieces, place, next, workers);
+    }
+    if let Some([one, other]) = pieces[place].halves.take() {
+        pieces[place] = Piece::new(one);
+        pieces.insert(place + 1, Piece::new(other));
+    }
+}
+
+/// The piece of largest surface with a number of items in a range, but for one; the first among
+/// equals.
+fn widest(pieces: &[Piece], sizes: Range<usize>, but: Option<usize>) -> Option<usize> {
     let weight = |index: usize| {
         let whole = &pieces[index].whole;
         (surface(&whole.bounds), whole.range.len())
     };
-    let open = |index: &usize| pieces[*index].whole.range.len() > WIDTH && Some(*index) != but;
-    (0..pieces.len()).filter(open).max_by(|&a, &b| {
+    let open = |index: &usize| sizes.contains(&pieces[*index].whole.range.len());
+    (0..pieces.len()).filter(|index| open(index) && Some(*index) != but).max_by(|&a, &b| {
         let ((x, n), (y, m)) = (weight(a), weight(b));
         x.total_cmp(&y).then(n.cmp(&m)).then(b.cmp(&a))
     })

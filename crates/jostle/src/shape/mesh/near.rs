@@ -9,7 +9,7 @@ use glam::DVec3;
 
 use super::{Child, Link, Mesh};
 use crate::aabb::Aabb;
-use crate::simd::lane_order::{bound_of, lane_of};
+use crate::simd::lane_order::KEY_ROUNDING;
 use crate::simd::lane_stack::{LaneRoom, LaneStack};
 use crate::simd::leaf_gaps::LeafGaps;
 use crate::simd::node_maps::NodeMaps;
@@ -56,11 +56,11 @@ impl Mesh {
             };
             let begin = open.len();
             for lane in 0..WIDTH {
-                let aabb = tree.nodes[place].get(lane);
+                let aabb = tree.nodes[place].boxes.get(lane);
                 if aabb.min[0].is_nan() {
                     break;
                 }
-                open.push((self.reach_of(&aabb, direction), tree.links[place][lane]));
+                open.push((self.reach_of(&aabb, direction), tree.nodes[place].links[lane]));
             }
             open[begin..].sort_by(|one, other| one.0.total_cmp(&other.0));
         }
@@ -95,7 +95,7 @@ fn square_of(limit: f64, scale: f64) -> f32 {
     }
     let limit = limit * scale;
     // Too large for f32 is infinite, and everything is within that.
-    (limit * limit) as f32 * (1.0 + 8.0 * f32::EPSILON) + f32::MIN_POSITIVE
+    (limit * limit) as f32 * (1.0 + 8.0 * f32::EPSILON) * KEY_ROUNDING + 2.0 * f32::MIN_POSITIVE
 }
 
 impl<F: FnMut(u32, &[DVec3; 3]) -> f64> Kernel for Near<'_, F> {
@@ -119,13 +119,13 @@ impl<F: FnMut(u32, &[DVec3; 3]) -> f64> Kernel for Near<'_, F> {
         let mut place = 0;
         loop {
             let order = simd.nearest(&tree.nodes[place as usize], &seen, limit);
-            open.push(&order.keys, order.count, place);
+            open.push(&order);
             place = loop {
-                let Some((key, above)) = open.pop() else { return };
-                if bound_of(key) > limit {
+                let Some((key, link)) = open.pop() else { return };
+                if key > limit {
                     continue;
                 }
-                let leaf = match tree.links[above as usize][lane_of(key)].child() {
+                let leaf = match link.child() {
                     Child::Node(place) => break place,
                     Child::Leaf(place) => &tree.leaves[place as usize],
                 };

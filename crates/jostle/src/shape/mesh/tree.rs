@@ -8,7 +8,7 @@
 //! Leaves hold the corners of their triangles in 16 bits and how far those are off (see
 //! [`leaf8`](crate::simd::leaf8)), so that most questions to a triangle are answered eight at a
 //! time and without reading its vertices. Leaves are full but for the last one (see
-//! [`build`](super::build)): 26 bytes of a leaf and 4 of nodes for each triangle.
+//! [`build`](super::build)): 26 bytes of a leaf and 6 of nodes for each triangle.
 //!
 //! Nodes stand before their children: walking the array backwards visits children first.
 
@@ -17,62 +17,12 @@ use glam::DVec3;
 use crate::aabb::Aabb;
 use crate::par::Workers;
 use crate::simd::leaf8::{Corners, Leaf8};
+pub(crate) use crate::simd::link::{Child, Link, LinkedNode};
 use crate::simd::node8::{Node8, NodeTests, WIDTH};
 use crate::simd::{self, Kernel, Simd};
 
-/// Bit of a link that says it is to a leaf.
-const LEAF: u32 = 1 << 31;
-
 /// Most triangles: their leaves and the nodes share 31 bits.
 pub(crate) const MOST_TRIANGLES: usize = (1 << 31) - 64;
-
-/// What is below a lane of a node, by its place; in 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Link(u32);
-
-/// What a link leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Child {
-    /// A node, by its place.
-    Node(u32),
-    /// A leaf, by its place.
-    Leaf(u32),
-}
-
-impl Link {
-    /// The node that all others are below.
-    pub(crate) const ROOT: Link = Link(0);
-
-    pub(super) fn to_node(place: usize) -> Link {
-        Link(place as u32)
-    }
-
-    pub(super) fn to_leaf(place: usize) -> Link {
-        Link(place as u32 | LEAF)
-    }
-
-    /// The link after a number of nodes was put before all others.
-    pub(super) fn moved(self, by: usize) -> Link {
-        if self.0 & LEAF == 0 { Link(self.0 + by as u32) } else { self }
-    }
-
-    /// The place of a leaf, if this leads to one.
-    #[inline(always)]
-    pub(crate) fn leaf(self) -> Option<usize> {
-        (self.0 & LEAF != 0).then_some((self.0 & !LEAF) as usize)
-    }
-
-    /// The place of a node; only if this does not lead to a leaf.
-    #[inline(always)]
-    pub(crate) fn node(self) -> u32 {
-        self.0
-    }
-
-    #[inline(always)]
-    pub(crate) fn child(self) -> Child {
-        if self.0 & LEAF == 0 { Child::Node(self.0) } else { Child::Leaf(self.0 & !LEAF) }
-    }
-}
 
 /// The map from the mesh's space to the tree's: subtract the origin, multiply by a power of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,9 +53,7 @@ impl Frame {
 #[derive(Clone, Debug)]
 pub(crate) struct MeshTree {
     pub frame: Frame,
-    pub nodes: Vec<Node8>,
-    /// What is below the lanes of each node. Empty lanes lead nowhere: their boxes are NaN.
-    pub links: Vec<[Link; WIDTH]>,
+    pub nodes: Vec<LinkedNode>,
     pub leaves: Vec<Leaf8>,
     /// No coordinate of a box is larger.
     pub reach: f32,
@@ -115,33 +63,27 @@ pub(crate) struct MeshTree {
 
 impl MeshTree {
     /// A tree whose nodes are known; leaves take their triangles in this order.
-    pub(super) fn new(
-        frame: Frame,
-        nodes: Vec<Node8>,
-        links: Vec<[Link; WIDTH]>,
-        leaves: Vec<Leaf8>,
-    ) -> Self {
-        let mut tree = MeshTree { frame, nodes, links, leaves, reach: 0.0, quality: 0.0 };
+    pub(super) fn new(frame: Frame, nodes: Vec<LinkedNode>, leaves: Vec<Leaf8>) -> Self {
+        let mut tree = MeshTree { frame, nodes, leaves, reach: 0.0, quality: 0.0 };
         tree.reach = tree.reach_of_root();
         tree.quality = tree.cost();
         tree
     }
 
     fn reach_of_root(&self) -> f32 {
-        let Aabb { min, max } = simd::run(Bounds(&self.nodes[0]));
+        let Aabb { min, max } = simd::run(Bounds(&self.nodes[0].boxes));
         min.iter().chain(&max).fold(0.0, |most, at| at.abs().max(most))
     }
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node8>()
-            + self.links.capacity() * size_of::<[Link; WIDTH]>()
+        self.nodes.capacity() * size_of::<LinkedNode>()
             + self.leaves.capacity() * size_of::<Leaf8>()
     }
 
     /// Sum of the surfaces of all boxes, relative to the root's: what a random ray visits.
     pub(super) fn cost(&self) -> f64 {
-        let [x, y, z] = simd::run(Bounds(&self.nodes[0])).size().map(f64::from);
+        let [x, y, z] = simd::run(Bounds(&self.nodes[0].boxes)).size().map(f64::from);
         simd::run(Surfaces(&self.nodes)) / (x * y + y * z + z * x).max(f64::MIN_POSITIVE)
     }
 
@@ -151,7 +93,7 @@ impl MeshTree {
         workers.for_each_chunk(&mut self.leaves, LEAVES_PER_TASK, |_, leaves| {
             simd::run(Fit { frame: &frame, leaves, vertices, triangles });
         });
-        simd::run(Upward { nodes: &mut self.nodes, links: &self.links, leaves: &self.leaves });
+        simd::run(Upward { nodes: &mut self.nodes, leaves: &self.leaves });
         self.reach = self.reach_of_root();
     }
 }
@@ -243,7 +185,7 @@ impl Kernel for Bounds<'_> {
 }
 
 /// The sum of the surfaces of all boxes, half of each.
-struct Surfaces<'a>(&'a [Node8]);
+struct Surfaces<'a>(&'a [LinkedNode]);
 
 impl Kernel for Surfaces<'_> {
     type Output = f64;
@@ -251,7 +193,7 @@ impl Kernel for Surfaces<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> f64 {
         let mut sums = [0.0f64; WIDTH];
-        for node in self.0 {
+        for LinkedNode { boxes: node, .. } in self.0 {
             for lane in 0..WIDTH {
                 let x = f64::from(node.max[0][lane] - node.min[0][lane]);
                 let y = f64::from(node.max[1][lane] - node.min[1][lane]);
@@ -267,8 +209,7 @@ impl Kernel for Surfaces<'_> {
 
 /// Boxes of nodes, from the last to the first.
 struct Upward<'a> {
-    nodes: &'a mut [Node8],
-    links: &'a [[Link; WIDTH]],
+    nodes: &'a mut [LinkedNode],
     leaves: &'a [Leaf8],
 }
 
@@ -279,14 +220,14 @@ impl Kernel for Upward<'_> {
     fn run<S: Simd>(self, simd: S) {
         for at in (0..self.nodes.len()).rev() {
             for lane in 0..WIDTH {
-                if self.nodes[at].min[0][lane].is_nan() {
+                if self.nodes[at].boxes.min[0][lane].is_nan() {
                     break;
                 }
-                let bounds = match self.links[at][lane].child() {
-                    Child::Node(place) => simd.bounds(&self.nodes[place as usize]),
+                let bounds = match self.nodes[at].links[lane].child() {
+                    Child::Node(place) => simd.bounds(&self.nodes[place as usize].boxes),
                     Child::Leaf(place) => self.leaves[place as usize].bounds(),
                 };
-                self.nodes[at].set(lane, &bounds);
+                self.nodes[at].boxes.set(lane, &bounds);
             }
         }
     }
