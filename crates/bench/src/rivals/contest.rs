@@ -88,9 +88,12 @@ impl Contest {
         take_in(&mut self.reference, boxes)?;
         self.reference.step()?;
         let expected = self.reference.pair_count();
-        // Who comes first finds the caches full of what the last one left, so all take turns at it.
+        // Who comes first finds the caches full of what the last one left, so all take turns at it;
+        // and who comes after an algorithm that shares its code finds that in the caches, so they
+        // come in one order and in the other.
         let count = self.contestants.len();
         for turn in 0..count {
+            let turn = if self.frames / count % 2 == 0 { turn } else { count - turn };
             let (contestant, score) = &mut self.contestants[(self.frames + turn) % count];
             let count = match contestant {
                 Contestant::Ours(detector) => time_ours(detector, boxes, score)?,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Boxes;
+use super::{Boxes, KEPT};
 use crate::id::Slot;
 
 /// What happened to the boxes since the last step. A box is in at most one of the lists.
@@ -37,6 +37,14 @@ impl Changes {
     /// Number of boxes in the three lists.
     pub fn len(&self) -> usize {
         self.inserted.len() + self.moved.len() + self.removed.len()
+    }
+}
+
+impl Boxes {
+    /// Returns true if a list of changes names the slot, or its box was inserted and withdrawn.
+    #[inline]
+    pub(crate) fn is_changed(&self, slot: u32) -> bool {
+        self.state.get(slot as usize).is_none_or(|&state| state != KEPT)
     }
 }
 

@@ -59,7 +59,8 @@ pub(super) struct Forest {
     changed_blocks: usize,
     pub still: Vec<Tree>,
     homes: Vec<u8>,
-    /// Where each box is in its tree; that of a mover only if `places_known`.
+    /// Where each box is in its tree; that of a mover only if `places_known`, that of another only
+    /// if its tree has noted it.
     places: Vec<u32>,
     /// False after the movers got other places, until somebody asks for one of them.
     places_known: bool,
@@ -181,7 +182,11 @@ impl Forest {
     /// comes or goes, nobody asks for them, and writing them is a serial pass in no order.
     fn know_places(&mut self) {
         if !std::mem::replace(&mut self.places_known, true) {
-            self.moving.note_places(&mut self.places, &mut self.homes, MOVING);
+            self.moving.taken = 0;
+            for (place, &id) in self.moving.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
+                self.places[id as usize] = place as u32;
+                self.homes[id as usize] = MOVING;
+            }
         }
     }
 
@@ -226,10 +231,10 @@ impl Forest {
         self.layout += 1;
         self.homes.resize(boxes.slots(), NO_HOME);
         self.places.resize(boxes.slots(), 0);
-        self.know_places();
-        self.retire(boxes);
-        self.follow_filters(boxes);
         self.incoming.clear();
+        let retired = self.retire(boxes);
+        self.know_places();
+        self.follow_filters(boxes);
         let changes = boxes.changes();
         let withdrawn = std::mem::take(&mut self.unsettled);
         self.gone.clear();
@@ -242,7 +247,9 @@ impl Forest {
         self.unsettled.clear();
         self.unsettled.extend_from_slice(changes.inserted());
         changes.moved().iter().chain(changes.inserted()).for_each(|id| self.bring(id.get()));
-        if self.take_order() {
+        if retired {
+            self.start_movers(boxes);
+        } else if self.take_order() {
             self.orders += 1;
             self.rebuild_movers(boxes, true);
         } else if self.is_worn_out() || self.incoming.len() * 4 > self.moving.live {
@@ -263,7 +270,10 @@ impl Forest {
         let old = match self.homes[slot] {
             MOVING | INCOMING => return,
             NO_HOME => NO_BOX,
-            home => self.still[usize::from(home)].take(self.places[slot] as usize),
+            home => {
+                self.note_still_places(usize::from(home), usize::MAX);
+                self.still[usize::from(home)].take(self.places[slot] as usize)
+            }
         };
         self.reorder.disturb();
         self.homes[slot] = INCOMING;
@@ -499,7 +509,8 @@ impl Forest {
                 assert!(known.is_some(), "box {id} is in tree {home} but does not exist");
                 assert!(known.is_some_and(|aabb| aabb.same(&tree.get(place))), "box {id} is stale");
                 assert_eq!(self.homes[id as usize], home, "home of box {id}");
-                let known = home != MOVING || self.places_known;
+                let known =
+                    if home == MOVING { self.places_known } else { place < tree.upkeep.noted };
                 assert!(!known || self.places[id as usize] == place as u32, "place of box {id}");
                 seen += 1;
             }

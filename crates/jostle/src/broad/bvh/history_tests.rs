@@ -240,3 +240,47 @@ fn a_box_that_reaches_every_node_finds_what_is_in_each() {
         }
     }
 }
+
+/// Most of a large world rests from the first step on. Movers of its new tree are taken in its
+/// order, and its places are noted over several steps, in which others wake, come and go.
+#[test]
+fn a_large_world_that_wakes_box_by_box() {
+    const LARGE: usize = 40_000;
+    let cube_of = |random: &mut Random| cube(std::array::from_fn(|_| random.unit() * 50.0));
+    for (threads, filtered) in [(1, false), (2, true), (3, false), (8, true)] {
+        let mut random = Random(threads as u64);
+        let mut boxes = Boxes::new();
+        for k in 0..LARGE {
+            let kinds = [Filter::ALL, Filter::ALL.with_still(true), Filter::ALL.with_owner(3)];
+            let filter = if filtered { kinds[k % 3] } else { Filter::ALL };
+            boxes.insert(cube_of(&mut random), filter).unwrap();
+        }
+        let mut tested = Stepper::new(Algorithm::Bvh, &Workers::new(threads).unwrap());
+        let mut truth = Stepper::new(Algorithm::GridSweep, &Workers::one());
+        for step in 0..14 {
+            assert_eq!(tested.step(&boxes).unwrap(), truth.step(&boxes).unwrap(), "step {step}");
+            tested.validate(&boxes);
+            if step == 0 {
+                // Withdrawn before the commit: no list of changes names it.
+                let id = boxes.id_at(77.into()).unwrap();
+                boxes.remove(id).unwrap();
+            }
+            boxes.commit();
+            let ids: Vec<_> = boxes.ids().collect();
+            for id in ids {
+                let k = id.slot().index();
+                let wakes = matches!(step, 3 | 4) && k % 501 == step;
+                if k % 11 == 0 || wakes {
+                    let at = boxes.get(id).unwrap().min;
+                    let shift = random.unit() * 0.4 - 0.2;
+                    boxes.set(id, cube(at.map(|part| part + shift))).unwrap();
+                } else if k % 1999 == step {
+                    boxes.remove(id).unwrap();
+                    boxes.insert(cube_of(&mut random), Filter::ALL).unwrap();
+                } else if filtered && k % 2003 == step {
+                    boxes.set_filter(id, Filter::ALL.with_owner(5)).unwrap();
+                }
+            }
+        }
+    }
+}

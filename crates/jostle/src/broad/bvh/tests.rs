@@ -248,7 +248,8 @@ fn cost_follows_what_moved() {
     let aabbs = spread(&mut Random(4), 40_000, 1.5);
     let work = |movers: usize| {
         let mut detector = settled(&aabbs, &vec![Filter::ALL; aabbs.len()]);
-        for step in 1..8 {
+        // Until those that move are in an order of their own.
+        for step in 1..12 {
             for slot in 0..movers {
                 let shift = 0.02 * step as f32;
                 let at = aabbs[slot * (40_000 / movers)].min.map(|part| part + shift);

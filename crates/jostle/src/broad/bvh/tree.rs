@@ -45,6 +45,17 @@ pub(crate) struct Tree {
     pub live: usize,
     /// Places emptied since the tree was built.
     pub taken: usize,
+    /// What is still to be done for a still tree.
+    pub upkeep: Upkeep,
+}
+
+/// Work on a still tree that was put off when it became one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Upkeep {
+    /// Number of places, from the first, whose boxes are known to be there.
+    pub noted: usize,
+    /// True if bounds enclose boxes that were taken.
+    pub loose: bool,
 }
 
 /// A filter that pairs with nothing: the neutral element of [`joined`].
@@ -196,15 +207,6 @@ impl Tree {
     /// The ids of all boxes.
     pub(crate) fn live_ids(&self) -> impl Iterator<Item = u32> + '_ {
         self.ids.iter().copied().filter(|&id| id != NONE)
-    }
-
-    /// Notes the place of each box of a tree that was just built.
-    pub(crate) fn note_places(&mut self, places: &mut [u32], homes: &mut [u8], home: u8) {
-        self.taken = 0;
-        for (place, &id) in self.ids.iter().enumerate().filter(|(_, id)| **id != NONE) {
-            places[id as usize] = place as u32;
-            homes[id as usize] = home;
-        }
     }
 
     /// Panics if bounds do not enclose what is below them, or filters not what they join.

@@ -2,8 +2,9 @@
 //!
 //! Boxes whose filter says still never pair with each other. As long as none of them changes, their
 //! part of every column stays as it is, and an update distributes, orders and sweeps only the
-//! others: its cost follows what can move. A change among the still ones drops all of it, and the
-//! next update without such a change rebuilds it.
+//! others: its cost follows what can move. It is built in the first update, which takes no longer
+//! for it. A change among the still ones drops all of it, and the next update without such a change
+//! rebuilds it.
 
 use super::ColumnEntry;
 use super::order::Buckets;
@@ -59,8 +60,8 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Follows the changes. Returns true if the still boxes are those of the last update and enough
-    /// of them to be kept apart.
+    /// Follows the changes. Returns true if the still boxes are those of the last update, or are
+    /// seen for the first time, and are enough to be kept apart.
     pub(super) fn follow(&mut self, boxes: &Boxes, continues: bool) -> bool {
         if !boxes.has_filters() {
             *self = Rest::default();
@@ -72,13 +73,14 @@ impl Rest {
         quiet && self.count >= FEW && self.count >= boxes.len() / 4
     }
 
-    /// Returns false: nothing is known of the previous update.
+    /// Returns true: nothing is known of the previous update, so there is nothing to drop.
     fn look_at_all(&mut self, boxes: &Boxes) -> bool {
+        self.built = false;
         self.still.clear();
         self.still.extend(boxes.filters().iter().map(|filter| filter.still));
         self.count = self.still.iter().filter(|&&still| still).count();
         self.movers_known = false;
-        false
+        true
     }
 
     /// Returns false if a still box has changed, or one has become still or ceased to be.

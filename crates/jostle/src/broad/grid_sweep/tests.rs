@@ -289,6 +289,13 @@ fn with_still_boxes_the_work_follows_what_moves() {
     let stats = phase.stats();
     assert!(stats.tests < 200 * 60, "{} tests", stats.tests);
     assert!(stats.count("entries").unwrap() < 200.0 * 4.0, "{:?}", stats.counts);
+    // Another set: its still boxes are kept apart at once, and none of the first set's.
+    let cubes: Vec<Aabb> = (0..20_000).map(|_| random.cube(60.0, 1.0)).collect();
+    let mut boxes = Boxes::new();
+    boxes.insert_all(&cubes[..200], Filter::ALL).unwrap();
+    boxes.insert_all(&cubes[200..], Filter::STILL).unwrap();
+    assert_eq!(pairs(&mut phase, &boxes), pairs(&mut SortSweep::new(&Workers::one()), &boxes));
+    assert_eq!(phase.stats().count("still"), Some(19_800.0));
 }
 
 #[test]
