@@ -17,11 +17,13 @@
 //! By `valgrind --tool=callgrind --branch-sim=yes` such a ray takes some 920 instructions, 210 of
 //! them before the first node, and eight wrong guesses, most of them about how many boxes are
 //! entered and whether a leaf is next. Much of the time is spent waiting for one operation after
-//! the other: 300 instructions less were worth 14 % of the time of random rays and 20 % of that of
-//! coherent ones (`jostle-bench mesh-rivals`).
+//! the other: 300 of 1 250 instructions were worth 12 to 16 % of the time of random rays and 17 to
+//! 21 % of that of coherent ones (those of `jostle-bench mesh-rivals`, on three meshes, with the
+//! code before and after interleaved in one process).
 //!
 //! Tried and dropped: trees whose splits choose among three axes instead of the longest (3 % fewer
-//! nodes, as many leaves, 1.4 times the build); preparing for leaves when the first is reached.
+//! nodes, as many leaves, at least 1.3 times the build); preparing for leaves when the first is
+//! reached.
 
 use glam::{DVec3, Vec4};
 
