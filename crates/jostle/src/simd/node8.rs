@@ -334,7 +334,7 @@ mod tests {
                 let gathered = Gathered(std::array::from_fn(|lane| &boxes[lane]), &other);
                 let (found, met) = level.run(gathered);
                 for lane in 0..WIDTH {
-                    let bits = |aabb: &Aabb| [aabb.min, aabb.max].map(|part| part.map(f32::to_bits));
+                    let bits = |aabb: &Aabb| [aabb.min, aabb.max].map(|of| of.map(f32::to_bits));
                     prop_assert_eq!(bits(&found.get(lane)), bits(&boxes[lane]), "{:?}", level);
                     let expected = (0..WIDTH).fold(0, |mask, other_lane| {
                         let meets = boxes[other_lane].overlaps(&other.get(lane));

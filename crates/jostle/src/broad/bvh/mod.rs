@@ -63,8 +63,8 @@
 //! broadcasts from memory (1.0 to 1.06 times, perhaps because a test has twelve loads anyway);
 //! lists that may grow within the loops that fill them (1.2 times a search: registers go to memory
 //! around a call that may happen, see `simd/places.rs`); all pairs reported in the step that takes
-//! a new order, whose sort took twice as long as a second search; closures around intrinsics, 5 times as slow, because they are not compiled for the instruction
-//! set around them.
+//! a new order, whose sort took twice as long as a second search; closures around intrinsics, 5
+//! times as slow, because they are not compiled for the instruction set around them.
 //!
 //! Rows against writing all pairs and comparing the reports, 100 000 boxes that all move, means of
 //! 48 frames of the whole step: uniform at density 0.35 5.8 ms where it was 6.1, `sizes`, which has
@@ -182,8 +182,8 @@ impl Bvh {
         Ok(if continues { Report::Delta } else { Report::Full })
     }
 
-    /// Finds the pairs of this step once more, in the order that the movers have just taken, so that
-    /// the next step can tell what changed since.
+    /// Finds the pairs of this step once more, in the order that the movers have just taken, so
+    /// that the next step can tell what changed since.
     fn prepare_rows(&mut self, boxes: &Boxes) {
         let filters = boxes.has_filters().then_some(boxes.filters());
         let (tree, tasks) = (&self.forest.moving, &mut self.tasks);

@@ -129,8 +129,8 @@ fn place_of_cut(begin: usize, end: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The centres of a chunk whose boxes are spread evenly, crowded in a corner of their bounds, in
-    /// a plane, on a line, in one point, or gone.
+    /// The centres of a chunk whose boxes are spread evenly, crowded in a corner of their bounds,
+    /// in a plane, on a line, in one point, or gone.
     fn chunk_of_centres(kind: usize) -> Vec<[f32; 3]> {
         let spread = |id: usize, by: u32| ((id as u32 + 1).wrapping_mul(by) >> 8) as f32 / 1e6;
         (0..CHUNK)
