@@ -151,17 +151,6 @@ impl Forest {
         self.changed_blocks = self.moving.blocks();
     }
 
-    /// Gives the movers the order that was made meanwhile, at the end of a step in which all of
-    /// them moved. Returns false if there is none.
-    pub(super) fn take_order_now(&mut self, boxes: &Boxes) -> bool {
-        let taken = self.take_order();
-        if taken {
-            self.adopt_order();
-            self.moving.read(boxes.aabbs(), &self.workers);
-        }
-        taken
-    }
-
     /// Gives the movers the places that `order` says.
     fn adopt_order(&mut self) {
         self.layout += 1;

@@ -133,25 +133,6 @@ fn drifting_histories_agree_with_all_pairs() {
     }
 }
 
-/// The step that takes a new order prepares the next one, with filters and without: after the
-/// first step only changes are reported.
-#[test]
-fn a_new_order_is_taken_without_reporting_all_pairs() {
-    for (seed, threads, filtered) in [(5, 1, false), (6, 3, false), (7, 1, true), (8, 2, true)] {
-        let mut drift = Drift::new(seed, &Workers::new(threads).unwrap());
-        if filtered {
-            drift.refilter(Filter::groups(1, 2).with_owner(3));
-        }
-        for step in 0..100 {
-            drift.drift(1.0);
-            drift.compare(&format!("seed {seed}, step {step}"));
-            drift.boxes.commit();
-        }
-        assert!(drift.orders() >= 3.0, "orders were made: {}", drift.orders());
-        assert_eq!((drift.full, drift.deltas), (1, 99), "seed {seed}");
-    }
-}
-
 /// A clone, and one algorithm after the other, in every phase of making an order.
 #[test]
 fn an_order_in_the_making_survives_clones_and_switches() {

@@ -39,10 +39,9 @@
 //!
 //! 1. No rotations, no insertion into a tree: motion wears a tree out, and when the extra tests add
 //!    up to a part of the cost of building, the next order is made over some steps beside the
-//!    present one (`forest/reorder.rs`), so that no step takes the time of a rebuild. The step that
-//!    takes the new order searches in it once more and writes nothing, so that the next one knows
-//!    what changed since. Counting tests rather than time keeps runs equal. Insertion one by one
-//!    gives the same trees as one batch.
+//!    present one (`forest/reorder.rs`), so that no step takes the time of a rebuild. In the step
+//!    that takes the new order, all pairs are reported. Counting tests rather than time keeps runs
+//!    equal. Insertion one by one gives the same trees as one batch.
 //! 2. No margins around boxes. They save refitting in engines that query box by box; here a refit
 //!    is a pass over arrays and takes a quarter of a step.
 //! 3. Filters are joined upwards: a node knows what the boxes below it can pair with, and the order
@@ -62,9 +61,10 @@
 //! loops that end too soon to be predicted); AVX-512 with masks in registers of their own and
 //! broadcasts from memory (1.0 to 1.06 times, perhaps because a test has twelve loads anyway);
 //! lists that may grow within the loops that fill them (1.2 times a search: registers go to memory
-//! around a call that may happen, see `simd/places.rs`); all pairs reported in the step that takes
-//! a new order, whose sort took twice as long as a second search; closures around intrinsics, 5
-//! times as slow, because they are not compiled for the instruction set around them.
+//! around a call that may happen, see `simd/places.rs`); a second, silent search in the step
+//! that takes a new order, so that the next one can report changes: as long as the tracker's sort
+//! of all pairs, and in the longest step of all; closures around intrinsics, 5 times as slow,
+//! because they are not compiled for the instruction set around them.
 //!
 //! Rows against writing all pairs and comparing the reports, 100 000 boxes that all move, means of
 //! 48 frames of the whole step: uniform at density 0.35 5.8 ms where it was 6.1, `sizes`, which has
@@ -175,22 +175,8 @@ impl Bvh {
         self.clock.end("pairs");
         self.forest.note_tests(self.tests);
         self.forest.advance_order(boxes);
-        if continues && self.restless == 0 && self.forest.take_order_now(boxes) {
-            self.prepare_rows(boxes);
-        }
         self.clock.end("order");
         Ok(if continues { Report::Delta } else { Report::Full })
-    }
-
-    /// Finds the pairs of this step once more, in the order that the movers have just taken, so
-    /// that the next step can tell what changed since.
-    fn prepare_rows(&mut self, boxes: &Boxes) {
-        let filters = boxes.has_filters().then_some(boxes.filters());
-        let (tree, tasks) = (&self.forest.moving, &mut self.tasks);
-        let tests = self_pairs::prepare(tree, filters, &self.workers, tasks);
-        self.rows_of = Some(self.forest.layout);
-        self.forest.note_tests(tests);
-        self.tests += tests;
     }
 
     fn find_changes(&mut self, boxes: &Boxes, found: &mut PairBuffer) -> Result<Report, Error> {

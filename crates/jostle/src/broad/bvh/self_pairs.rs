@@ -21,7 +21,7 @@
 
 use std::ops::Range;
 
-use crate::broad::shared::tasks::{TaskState, for_each_part, run_parts};
+use crate::broad::shared::tasks::{TaskState, run_parts};
 use crate::filter::Filter;
 use crate::id::Slot;
 use crate::pair::{Lane, LimitReached, Pair, PairBuffer};
@@ -90,24 +90,7 @@ pub(crate) fn find(
 ) -> Result<u64, LimitReached> {
     let view = View::new(tree);
     run(0..families(tree), workers, tasks, found, |families, lane, scratch| {
-        simd::run(Find { view, filters, continues, families, lane: Some(lane), scratch })
-    })
-}
-
-/// Searches a tree as [`find`] does and writes nothing: the next call continues from what is found.
-/// Returns the number of tests.
-pub(crate) fn prepare(
-    tree: &Tree,
-    filters: Option<&[Filter]>,
-    workers: &Workers,
-    tasks: &mut Vec<TaskState<Scratch>>,
-) -> u64 {
-    let view = View::new(tree);
-    for_each_part(families(tree), TASKS_PER_WORKER, workers, tasks, |families, scratch, tests| {
-        scratch.tests = 0;
-        let find = Find { view, filters, continues: false, families, lane: None, scratch };
-        simd::run(find).expect("nothing is written, so no limit is reached");
-        *tests = scratch.tests;
+        simd::run(Find { view, filters, continues, families, lane, scratch })
     })
 }
 
@@ -127,7 +110,7 @@ pub(crate) fn find_among(
 ) -> Result<u64, LimitReached> {
     let view = View::new(tree);
     run(families, workers, tasks, found, |families, lane, scratch| {
-        simd::run(Find { view, filters, continues: false, families, lane: Some(lane), scratch })
+        simd::run(Find { view, filters, continues: false, families, lane, scratch })
     })
 }
 
@@ -137,8 +120,7 @@ struct Find<'a> {
     continues: bool,
     /// Nodes of level 1.
     families: Range<usize>,
-    /// Where pairs go; none if they are known already.
-    lane: Option<&'a mut Lane>,
+    lane: &'a mut Lane,
     scratch: &'a mut Scratch,
 }
 
@@ -171,7 +153,6 @@ impl Find<'_> {
         let now = if may_pair { simd.within(&self.view.blocks()[block]) } else { 0 };
         self.scratch.tests += 4;
         let mut rest = now ^ self.scratch.rows.within(now);
-        let Some(lane) = &mut self.lane else { return Ok(()) };
         let ids = &self.view.ids[block];
         while rest != 0 {
             let bit = rest.trailing_zeros();
@@ -182,7 +163,7 @@ impl Find<'_> {
                 continue;
             }
             if now >> bit & 1 == 1 {
-                lane.push(ids[one], ids[other])?;
+                self.lane.push(ids[one], ids[other])?;
             } else {
                 self.scratch.ended.push(pair);
             }
@@ -247,13 +228,11 @@ impl Find<'_> {
         let view = self.view;
         let own = &view.ids[family * WIDTH..];
         let Scratch { rows, ended, .. } = &mut *self.scratch;
-        let differences = rows.end_row();
-        let Some(lane) = &mut self.lane else { return Ok(()) };
-        for difference in differences {
+        for difference in rows.end_row() {
             let met = Met::of(difference.key);
             let sides = [&own[met.own], &view.ids[met.block()]];
             let (now, differing) = (difference.now, difference.differing);
-            let began = lane.room(WIDTH * WIDTH)?;
+            let began = self.lane.room(WIDTH * WIDTH)?;
             append(now & differing, sides, self.filters, began);
             append(differing & !now, sides, self.filters, ended);
         }

@@ -29,36 +29,11 @@ pub(crate) fn run_parts<S: Default + Send>(
     found: &mut PairBuffer,
     run: impl Fn(Range<usize>, &mut Lane, &mut S, &mut u64) -> Result<(), LimitReached> + Sync,
 ) -> Result<u64, LimitReached> {
-    let tasks = parts_of(items, per_worker, workers);
+    let wanted = if workers.count() == 1 { 1 } else { workers.count() * per_worker };
+    let tasks = wanted.clamp(1, items.max(1));
     run_tasks(tasks, workers, states, found, |task, lane, scratch, tests| {
         run(items * task / tasks..items * (task + 1) / tasks, lane, scratch, tests)
     })
-}
-
-/// As [`run_parts`], with the same parts, for tasks that find no pairs.
-pub(crate) fn for_each_part<S: Default + Send>(
-    items: usize,
-    per_worker: usize,
-    workers: &Workers,
-    states: &mut Vec<TaskState<S>>,
-    run: impl Fn(Range<usize>, &mut S, &mut u64) + Sync,
-) -> u64 {
-    let tasks = parts_of(items, per_worker, workers);
-    if states.len() < tasks {
-        states.resize_with(tasks, TaskState::default);
-    }
-    let used = &mut states[..tasks];
-    workers.for_each(used, |task, state| {
-        let part = items * task / tasks..items * (task + 1) / tasks;
-        run(part, &mut state.scratch, &mut state.tests);
-    });
-    used.iter().map(|state| state.tests).sum()
-}
-
-/// How many parts a number of items is cut into.
-fn parts_of(items: usize, per_worker: usize, workers: &Workers) -> usize {
-    let wanted = if workers.count() == 1 { 1 } else { workers.count() * per_worker };
-    wanted.clamp(1, items.max(1))
 }
 
 /// Runs `tasks` tasks; each counts its overlap tests. Returns the sum of them, or the limit on
