@@ -2,7 +2,8 @@
 //!
 //! A step needs its events and not the set. So flips wait until the set is asked for, or until they
 //! are a quarter of the pairs: a set of a million pairs is not copied for a handful of them, and
-//! not in every step for many. More would have to be merged with each other too often.
+//! not in every step for many. More would have to be merged with each other too often. On several
+//! workers a thirty-second of the pairs is enough.
 //!
 //! Asking takes a shared reference, from any number of threads: the first one merges.
 
@@ -16,6 +17,9 @@ use crate::par::Workers;
 
 /// Flips wait while there is at most one for this many pairs.
 const RARE_FLIPS: usize = 4;
+
+/// The same on several workers, which share the merge with the set but not that of flips.
+const RARE_FLIPS_SHARED: usize = 32;
 
 /// The most parts of a merge, whose beginnings are kept on the stack.
 const MOST_PARTS: usize = 256;
@@ -92,7 +96,8 @@ impl PairSet {
         if flips.is_empty() {
             return;
         }
-        let few = |count: usize| count * RARE_FLIPS <= self.pairs.len();
+        let rare = if self.workers.count() == 1 { RARE_FLIPS } else { RARE_FLIPS_SHARED };
+        let few = |count: usize| count * rare <= self.pairs.len();
         if !few(flips.len()) {
             self.settle();
             return self.merge_now(flips);
@@ -104,7 +109,7 @@ impl PairSet {
         let wait = few(self.waiting.len() + flips.len());
         self.next_waiting.clear();
         // Enough for every step with so many pairs.
-        self.next_waiting.reserve(2 * self.pairs.len() / RARE_FLIPS);
+        self.next_waiting.reserve(2 * self.pairs.len() / rare);
         merge_flips(&self.waiting, flips, &mut self.next_waiting);
         std::mem::swap(&mut self.waiting, &mut self.next_waiting);
         if !wait {
