@@ -127,6 +127,18 @@ pub(crate) trait Eight: Vector<Mask = Self> + Mask {
     /// # Safety
     /// Eight words may be written.
     unsafe fn write_places(proof: Self::Proof, mask: u32, base: u32, out: *mut u32);
+
+    /// The first bytes of a word, moved up to the places of the lanes that the lowest eight bits of
+    /// `mask` name, in order; the other bytes are zero.
+    #[inline(always)]
+    fn spread_bytes(_: Self::Proof, word: u64, mask: u32) -> u64 {
+        let (mut spread, mut rest) = (0, word);
+        for lane in (0..8).filter(|lane| mask >> lane & 1 == 1) {
+            spread |= (rest & 0xff) << (8 * lane);
+            rest >>= 8;
+        }
+        spread
+    }
 }
 
 /// A register, or several, of four `f64`.
@@ -189,10 +201,58 @@ pub(crate) const fn packed_lanes<const N: usize, const SETS: usize>() -> [[u8; N
     table
 }
 
+/// For each set of eight lanes, which byte of a word goes to each lane in
+/// [`Eight::spread_bytes`], as a byte shuffle wants it: with the highest bit set, none.
+#[allow(dead_code, reason = "only some targets have a byte shuffle")]
+pub(crate) const fn spread_lanes() -> [[u8; 8]; 256] {
+    let mut table = [[0x80; 8]; 256];
+    let mut set = 0;
+    while set < 256 {
+        let (mut lane, mut count) = (0, 0);
+        while lane < 8 {
+            if set >> lane & 1 == 1 {
+                table[set][lane] = count;
+                count += 1;
+            }
+            lane += 1;
+        }
+        set += 1;
+    }
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Kernel, Level};
     use super::*;
+
+    struct Spread(u64, u32);
+
+    impl Kernel for Spread {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) -> u64 {
+            S::Eight::spread_bytes(simd, self.0, self.1)
+        }
+    }
+
+    #[test]
+    fn bytes_go_to_the_lanes_of_a_mask_at_every_level() {
+        let word = 0x8877_6655_4433_2211_u64;
+        assert_eq!(Level::available()[0].run(Spread(word, 0b1001_0010)), 0x3300_0022_0000_1100);
+        for level in Level::available() {
+            for mask in 0..512u32 {
+                let mut bytes = word.to_le_bytes().into_iter();
+                let expected: [u8; 8] = std::array::from_fn(|lane| match mask >> lane & 1 {
+                    1 => bytes.next().unwrap(),
+                    _ => 0,
+                });
+                let found = level.run(Spread(word, mask));
+                assert_eq!(found, u64::from_le_bytes(expected), "{level:?} {mask:b}");
+            }
+        }
+    }
 
     struct All([f64; 3], [f64; 3]);
 

@@ -17,7 +17,7 @@ use crate::simd::places::Places;
 use crate::simd::prefetch::prefetch_at;
 use crate::simd::{self, Kernel, Simd};
 
-use super::family::{Family, Met, NO_NODE, NODES_AT_ONCE};
+use super::family::{Family, Met, NO_NODE, Place, parts};
 use super::self_pairs::{Scratch, each, families, run};
 use super::tree::{Search, Tree, View};
 
@@ -254,34 +254,35 @@ impl<'a> Find<'a> {
         let Scratch { reached, tests, .. } = &mut *self.scratch;
         still.reach(simd, &search, tests, reached);
         let nodes = std::mem::take(&mut self.scratch.reached.nodes);
-        for nodes in nodes.chunks(NODES_AT_ONCE) {
+        for nodes in parts(&nodes) {
             let Scratch { opened, blocks: listed, tests, .. } = &mut *self.scratch;
             listed.clear();
             blocks.list(simd, still, nodes, opened, listed);
             *tests += (nodes.len() + opened.len()) as u64;
-            self.list_touched(simd, family, still);
-            self.test_touched(simd, family, still)?;
+            self.list_touched(simd, family, still, nodes[0]);
+            self.test_touched(simd, family, still, nodes[0])?;
         }
         self.scratch.reached.nodes = nodes;
         Ok(())
     }
 
-    /// Tests boxes of a node of level 1 where they touch something on their way.
+    /// Tests boxes of a node of level 1 where they touch something on their way, below the nodes of
+    /// a still tree from `first` on.
     #[inline(always)]
     fn test_touched<S: Simd>(
         &mut self,
         simd: S,
         family: usize,
         still: &View<'_>,
+        first: u32,
     ) -> Result<(), LimitReached> {
         for at in 0..self.scratch.touched.len() {
-            let place = self.scratch.touched[at] as usize;
-            let (met, lane) = (Met::of(self.scratch.blocks[place / WIDTH]), place % WIDTH);
-            let (block, boxes) = (family * WIDTH + met.own, &still.blocks()[met.block()]);
+            let Place { block, own, lane } = Place::of(self.scratch.touched[at]);
+            let (other, block) = (first as usize * WIDTH + block, family * WIDTH + own);
+            let boxes = &still.blocks()[other];
             let now = simd.overlapping(boxes, &self.view.blocks()[block].get(lane));
             let then = simd.overlapping(boxes, &self.movers.old[block].get(lane));
-            let id = self.view.ids[block][lane];
-            self.write(simd, id, &still.ids[met.block()], then, now)?;
+            self.write(simd, self.view.ids[block][lane], &still.ids[other], then, now)?;
         }
         Ok(())
     }
@@ -302,29 +303,29 @@ impl<'a> Find<'a> {
 
     /// Lists the places at which a changed box of a node of level 1 touches something on its way.
     #[inline(always)]
-    fn list_touched<S: Simd>(&mut self, simd: S, family: usize, still: &View<'_>) {
-        let first = family * WIDTH;
-        let count = (self.view.blocks().len() - first).min(WIDTH);
+    fn list_touched<S: Simd>(&mut self, simd: S, family: usize, still: &View<'_>, first: u32) {
+        let begin = family * WIDTH;
+        let count = (self.view.blocks().len() - begin).min(WIDTH);
         let mut ways = [Node8::EMPTY; WIDTH];
         for (lane, way) in ways.iter_mut().enumerate().take(count) {
-            *way = self.view.blocks()[first + lane].union(&self.movers.old[first + lane]);
+            *way = self.view.blocks()[begin + lane].union(&self.movers.old[begin + lane]);
         }
-        let changed = &self.movers.changed[first..first + count];
+        let changed = &self.movers.changed[begin..begin + count];
         let Scratch { blocks: listed, places, touched, tests, .. } = &mut *self.scratch;
         let mut near = Places::within(places, listed.len());
-        for (at, &key) in listed.iter().enumerate() {
+        for &key in listed.iter() {
             let met = Met::of(key);
             prefetch_at(still.blocks(), met.block());
             let mask = simd.overlapping(&ways[met.own], &still.bounds(met.block()));
-            near.push(simd, mask & u32::from(changed[met.own]), (at * WIDTH) as u32);
+            near.push(simd, mask & u32::from(changed[met.own]), Place::base(&met, first));
         }
         drop(near);
         touched.resize(places.len(), 0);
         let mut kept = 0;
+        let later = &still.blocks()[first as usize * WIDTH..];
         for &place in places.iter() {
-            let (at, lane) = (place as usize / WIDTH, place as usize % WIDTH);
-            let met = Met::of(listed[at]);
-            let hits = simd.meeting(&still.blocks()[met.block()], &ways[met.own], lane);
+            let Place { block, own, lane } = Place::of(place);
+            let hits = simd.meeting(&later[block], &ways[own], lane);
             touched[kept] = place;
             kept += usize::from(hits != 0);
         }

@@ -16,7 +16,7 @@ pub(super) const NO_NODE: usize = usize::MAX;
 
 /// How many reached nodes are searched at a time. Most families reach a few dozen; in a pile of
 /// boxes in one place, which all meet, this bounds the memory of the lists.
-pub(super) const NODES_AT_ONCE: usize = 512;
+const NODES_AT_ONCE: usize = 512;
 
 /// See the [module](self).
 #[derive(Clone, Copy)]
@@ -53,6 +53,55 @@ impl Met {
     pub(super) fn block(&self) -> usize {
         self.node * WIDTH + self.lane
     }
+}
+
+/// One box of a family and a block that it is to be tested against, in one number: where the block
+/// is behind the first one of the nodes that are searched at a time, the lane of the box's block in
+/// its family, and the lane of the box. So a test needs its own entry of a list and no other. With
+/// the place of a [`Met`] in its list instead, and hits written to bytes of words by that place, a
+/// test took half as long again: 3.5 ns where it takes 2.2, boxes in the nearest cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub block: usize,
+    pub own: usize,
+    pub lane: usize,
+}
+
+impl Place {
+    /// The number of the box in lane 0; that of another is as much larger as its lane.
+    #[inline(always)]
+    pub(super) fn base(met: &Met, first_node: u32) -> u32 {
+        let block = met.block() - first_node as usize * WIDTH;
+        ((block * WIDTH + met.own) * WIDTH) as u32
+    }
+
+    #[inline(always)]
+    pub(super) fn of(place: u32) -> Place {
+        let place = place as usize;
+        Place { block: place / (WIDTH * WIDTH), own: place / WIDTH % WIDTH, lane: place % WIDTH }
+    }
+}
+
+/// How far apart nodes may be that are searched at a time, so that a [`Place`] is one word. Unit
+/// tests come across it with small trees.
+const MOST_APART: u32 = if cfg!(test) { 1 << 4 } else { 1 << 23 };
+
+/// The parts of a list of reached nodes that are searched at a time.
+#[inline(always)]
+pub(super) fn parts(nodes: &[u32]) -> impl Iterator<Item = &[u32]> {
+    let mut rest = nodes;
+    std::iter::from_fn(move || {
+        let first = *rest.first()?;
+        let near = &rest[..rest.len().min(NODES_AT_ONCE)];
+        let far = near.last().is_some_and(|last| last - first >= MOST_APART);
+        let count = match far {
+            true => near.partition_point(|node| node - first < MOST_APART),
+            false => near.len(),
+        };
+        let (part, after) = rest.split_at(count);
+        rest = after;
+        Some(part)
+    })
 }
 
 impl Family<'_> {

@@ -9,7 +9,9 @@
 //!
 //! Only blocks with a hit are in a row, so two rows have different keys only where an event is.
 
+use crate::simd::Simd;
 use crate::simd::node8::WIDTH;
+use crate::simd::vector::Eight;
 
 /// Ends a row. Only trees of 2^32 boxes, which no slots are left for, would have it as a key.
 const END: u32 = u32::MAX;
@@ -54,7 +56,11 @@ pub(crate) struct Rows {
     next: usize,
     /// The keys of the present row's blocks that may hit, and their hits.
     pub(super) listed: Vec<u32>,
-    masks: Vec<[u8; WIDTH]>,
+    masks: Vec<u64>,
+    /// For the keys that were listed last, which boxes of the block that searches are tested.
+    lanes: Vec<u8>,
+    /// The hits of each of these tests, in their order, and [`WIDTH`] bytes more.
+    hits: Vec<u8>,
     differences: Vec<Difference>,
 }
 
@@ -84,23 +90,36 @@ impl Rows {
         self.masks.clear();
     }
 
-    /// The keys that were listed after `known` others, and room for their hits.
+    /// The keys that were listed after `known` others, and for each of them room for the lanes of
+    /// the boxes to be tested.
     #[inline(always)]
-    pub(super) fn listed_after(&mut self, known: usize) -> (&[u32], &mut [[u8; WIDTH]]) {
-        self.masks.resize(self.listed.len(), [0; WIDTH]);
-        (&self.listed[known..], &mut self.masks[known..])
+    pub(super) fn listed_after(&mut self, known: usize) -> (&[u32], &mut [u8]) {
+        self.lanes.resize(self.listed.len() - known, 0);
+        (&self.listed[known..], &mut self.lanes)
     }
 
-    /// Leaves out the keys without a hit after `known` others.
+    /// Room for the hits of a number of tests, one for each lane of the keys that were listed last.
     #[inline(always)]
-    pub(super) fn pack(&mut self, known: usize) {
-        let (count, mut kept) = (self.listed.len().min(self.masks.len()), known);
-        let (listed, masks) = (&mut self.listed[..count], &mut self.masks[..count]);
-        for place in known..count {
-            let (key, mask) = (listed[place], masks[place]);
+    pub(super) fn hits(&mut self, tests: usize) -> &mut [u8] {
+        if self.hits.len() < tests + WIDTH {
+            self.hits.resize(tests + WIDTH, 0);
+        }
+        &mut self.hits[..tests]
+    }
+
+    /// Takes the hits of the keys after `known` others, and leaves out the keys without one.
+    #[inline(always)]
+    pub(super) fn pack<S: Simd>(&mut self, simd: S, known: usize) {
+        self.masks.resize(self.listed.len(), 0);
+        let (listed, masks) = (&mut self.listed[..], &mut self.masks[..]);
+        let (mut kept, mut rest) = (known, &self.hits[..]);
+        for (place, &lanes) in (known..listed.len()).zip(&self.lanes) {
+            let (Some(hits), key) = (rest.first_chunk(), listed[place]) else { break };
+            let mask = S::Eight::spread_bytes(simd, u64::from_le_bytes(*hits), u32::from(lanes));
+            rest = &rest[lanes.count_ones() as usize..];
             listed[kept] = key;
             masks[kept] = mask;
-            kept += usize::from(u64::from_le_bytes(mask) != 0);
+            kept += usize::from(mask != 0);
         }
         self.listed.truncate(kept);
         self.masks.truncate(kept);
@@ -110,12 +129,12 @@ impl Rows {
     #[inline(always)]
     pub(super) fn end_row(&mut self) -> &[Difference] {
         self.listed.push(END);
-        self.masks.push([0; WIDTH]);
+        self.masks.push(0);
         let count = self.merge();
         grow(&mut self.now.keys, self.listed.len());
         self.now.keys.extend_from_slice(&self.listed);
         grow(&mut self.now.masks, self.masks.len());
-        self.now.masks.extend(self.masks.iter().map(|mask| u64::from_le_bytes(*mask)));
+        self.now.masks.extend_from_slice(&self.masks);
         &self.differences[..count]
     }
 
@@ -137,7 +156,7 @@ impl Rows {
                 break;
             }
             let (is, was) = (one == key, other == key);
-            let now = u64::from_le_bytes(self.masks[at]) & u64::from(is).wrapping_neg();
+            let now = self.masks[at] & u64::from(is).wrapping_neg();
             let before = masks[old] & u64::from(was).wrapping_neg();
             let differing = now ^ before;
             if found == self.differences.len() {
@@ -164,7 +183,9 @@ impl Rows {
         self.now.bytes()
             + self.before.bytes()
             + self.listed.capacity() * 4
-            + self.masks.capacity() * WIDTH
+            + self.masks.capacity() * size_of::<u64>()
+            + self.lanes.capacity()
+            + self.hits.capacity()
             + self.differences.capacity() * size_of::<Difference>()
     }
 }
@@ -181,11 +202,23 @@ fn grow<T>(list: &mut Vec<T>, additional: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::{Kernel, run};
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     type Row = BTreeMap<u32, u64>;
+
+    struct Pack<'a>(&'a mut Rows, usize);
+
+    impl Kernel for Pack<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) {
+            self.0.pack(simd, self.1);
+        }
+    }
 
     /// Masks are often the same from step to step, and sometimes empty.
     fn row() -> impl Strategy<Value = Row> {
@@ -199,9 +232,21 @@ mod tests {
             let known = rows.listed.len();
             let part = || row.iter().filter(|(key, _)| (**key >= 6) == upper);
             rows.listed.extend(part().map(|(key, _)| key));
-            let (_, masks) = rows.listed_after(known);
-            masks.iter_mut().zip(part()).for_each(|(hits, (_, mask))| *hits = mask.to_le_bytes());
-            rows.pack(known);
+            let (_, lanes) = rows.listed_after(known);
+            // The boxes with a hit are tested, and some others.
+            let tested = |mask: u64, lane: usize| mask >> (8 * lane) & 0xff != 0 || lane % 3 == 0;
+            for (lanes, (_, &mask)) in lanes.iter_mut().zip(part()) {
+                *lanes =
+                    (0..WIDTH).fold(0, |bits, lane| bits | u8::from(tested(mask, lane)) << lane);
+            }
+            let hits: Vec<u8> = part()
+                .flat_map(|(_, &mask)| {
+                    let lanes = (0..WIDTH).filter(move |&lane| tested(mask, lane));
+                    lanes.map(move |lane| mask.to_le_bytes()[lane])
+                })
+                .collect();
+            rows.hits(hits.len()).copy_from_slice(&hits);
+            run(Pack(rows, known));
         }
         rows.end_row().to_vec()
     }

@@ -31,7 +31,7 @@ use crate::simd::places::Places;
 use crate::simd::prefetch::prefetch_at;
 use crate::simd::{self, Kernel, Simd};
 
-use super::family::{Family, Met, NODES_AT_ONCE};
+use super::family::{Family, Met, Place, parts};
 use super::rows::Rows;
 use super::tree::{Reached, Search, Tree, View};
 
@@ -47,7 +47,8 @@ pub(crate) struct Scratch {
     pub opened: Vec<u32>,
     /// Blocks to be tested against.
     pub blocks: Vec<u32>,
-    /// Places: what is tested against, times eight, plus a lane of the block that searches.
+    /// What is tested, as [`Place`] reads it or, if one block searches, a block times eight plus a
+    /// lane of the one that searches.
     pub places: Vec<u32>,
     /// Of these, the places at which something touches.
     pub touched: Vec<u32>,
@@ -187,38 +188,38 @@ impl Find<'_> {
         view.reach(simd, &search, tests, reached);
         rows.begin_row();
         let nodes = std::mem::take(&mut reached.nodes);
-        for nodes in nodes.chunks(NODES_AT_ONCE) {
+        for nodes in parts(&nodes) {
             let Scratch { opened, rows, tests, .. } = &mut *self.scratch;
             let known = rows.listed.len();
             family.list(simd, &view, nodes, opened, &mut rows.listed);
             *tests += (nodes.len() + opened.len()) as u64;
-            self.test_blocks(simd, number, known);
-            self.scratch.rows.pack(known);
+            self.test_blocks(simd, number, known, nodes[0]);
+            self.scratch.rows.pack(simd, known);
         }
         self.scratch.reached.nodes = nodes;
     }
 
-    /// Finds the hits between the blocks of a family and those listed after `known` others.
+    /// Finds the hits between the blocks of a family and those listed after `known` others, which
+    /// are below the nodes from `first` on.
     #[inline(always)]
-    fn test_blocks<S: Simd>(&mut self, simd: S, family: usize, known: usize) {
-        let view = self.view;
-        let (blocks, nodes) = (view.blocks(), view.nodes());
-        let own = &blocks[family * WIDTH..];
+    fn test_blocks<S: Simd>(&mut self, simd: S, family: usize, known: usize, first: u32) {
+        let (blocks, nodes) = (self.view.blocks(), self.view.nodes());
+        let (own, later) = (&blocks[family * WIDTH..], &blocks[first as usize * WIDTH..]);
         let Scratch { places, rows, tests, .. } = &mut *self.scratch;
-        let (listed, masks) = rows.listed_after(known);
+        let (listed, lanes) = rows.listed_after(known);
         let mut near = Places::within(places, listed.len());
-        for (at, &key) in listed.iter().enumerate() {
+        for (&key, lanes) in listed.iter().zip(lanes) {
             let met = Met::of(key);
             prefetch_at(blocks, met.block());
             let mask = simd.meeting(&own[met.own], &nodes[met.node], met.lane);
-            near.push(simd, mask, (at * WIDTH) as u32);
+            *lanes = mask as u8;
+            near.push(simd, mask, Place::base(&met, first));
         }
         drop(near);
         *tests += (listed.len() + places.len()) as u64;
-        for &place in places.iter() {
-            let (at, lane) = (place as usize / WIDTH, place as usize % WIDTH);
-            let met = Met::of(listed[at]);
-            masks[at][lane] = simd.meeting(&blocks[met.block()], &own[met.own], lane) as u8;
+        for (hits, &place) in rows.hits(places.len()).iter_mut().zip(places.iter()) {
+            let place = Place::of(place);
+            *hits = simd.meeting(&later[place.block], &own[place.own], place.lane) as u8;
         }
     }
 
