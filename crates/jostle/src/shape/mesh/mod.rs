@@ -8,6 +8,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `near.rs` | triangles near a box |
+//! | `touch.rs` | does any triangle touch a convex shape |
 //! | `tree.rs` | the tree, its frame, and refitting |
 //! | `build.rs` | how it is built |
 //! | `report.rs` | what a mesh is like and what is wrong with it |
@@ -20,10 +21,12 @@ mod build;
 mod crossings;
 mod near;
 mod report;
+mod touch;
 mod tree;
 mod winding;
 
 pub use report::MeshReport;
+pub(crate) use touch::{Inner, Probe};
 use tree::MeshTree;
 pub(crate) use tree::{Child, Frame, Link, LinkedNode};
 
