@@ -27,8 +27,7 @@ pub(crate) trait LeafHolds: Simd {
     #[inline(always)]
     fn corners_in_ball(self, leaf: &Leaf8, center: [f32; 3], radius: f32, slack: f32) -> u32 {
         let inner = radius * (1.0 - 8.0 * f32::EPSILON) - DIAGONAL * (leaf.error + slack);
-        // False for NaN.
-        if !(inner > 0.0) {
+        if inner.is_nan() || inner <= 0.0 {
             return 0;
         }
         let center = Points::splat(self, center);

@@ -6,9 +6,16 @@
 //! whether a corner of one of its triangles is certainly inside the shape, eight triangles at a
 //! time and without reading a vertex. Most shapes that touch a surface with triangles no larger
 //! than themselves are answered there.
+//!
+//! Next to the search for the least distance that ends at the first hit, balls and boxes of a
+//! twentieth of the mesh, all of which touch it, take 0.39 and 0.12 to 0.30 of the time, and those
+//! that miss it by up to as much 0.75 and 0.94 (the poses of `jostle-bench mesh-rivals` on
+//! three meshes of 5 002 to 24 242 triangles, and the same moved outward; both forms in turns in
+//! one program).
 
 use glam::{DMat3, DVec3};
 
+use super::near::square_of;
 use super::{Link, LinkedNode, Mesh};
 use crate::aabb::Aabb;
 use crate::simd::lane_order::Few;
@@ -19,8 +26,6 @@ use crate::simd::leaf8::Leaf8;
 use crate::simd::node_maps::NodeMaps;
 use crate::simd::node8::WIDTH;
 use crate::simd::{self, Kernel, Simd};
-
-use super::near::square_of;
 
 /// Where triangles are looked for that touch a shape.
 #[derive(Clone, Copy, Debug)]
