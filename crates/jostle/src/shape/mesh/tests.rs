@@ -110,8 +110,8 @@ fn uneven_soups_are_built_alike_by_any_number_of_threads() {
     }
 }
 
-/// Clusters of which each is a sixteenth of the size of the next: every split takes a little off one
-/// end, deeper than ranges are split ahead.
+/// Clusters of which each is a sixteenth of the size of the one before: every split takes a little
+/// off one end, deeper than ranges are split ahead.
 #[test]
 fn clusters_within_clusters_are_built_alike_by_any_number_of_threads() {
     let mut vertices = Vec::new();
@@ -204,8 +204,8 @@ fn bad_meshes_are_refused_by_name() {
     assert_eq!(index.to_string(), "triangle 1 names vertex 9; there are 1");
 }
 
-/// Checks and bounds of meshes that several tasks look at: the first that is wrong is named, and the
-/// last counts as much as the first.
+/// Checks and bounds of meshes that several tasks look at: the first that is wrong is named, and
+/// the last counts as much as the first.
 #[test]
 fn large_meshes_are_checked_alike_by_any_number_of_threads() {
     let (vertices, triangles) = grid(70);
