@@ -110,8 +110,8 @@ fn uneven_soups_are_built_alike_by_any_number_of_threads() {
     }
 }
 
-/// Clusters of which each is a sixteenth of the size of the one before: every split takes a little
-/// off one end, deeper than ranges are split ahead.
+/// Clusters of which each is a sixteenth of the size of the one before: ranges fall into
+/// very uneven halves.
 #[test]
 fn clusters_within_clusters_are_built_alike_by_any_number_of_threads() {
     let mut vertices = Vec::new();
