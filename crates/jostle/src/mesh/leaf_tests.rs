@@ -12,6 +12,7 @@ use super::random::Random;
 use super::ray::Shear;
 use crate::aabb::Aabb;
 use crate::simd::leaf_gaps::{LeafGaps, LeafRay, RAY_ROUNDING};
+use crate::simd::leaf_holds::{LeafBox, LeafHolds};
 use crate::simd::leaf_pairs::{LeafPairs, PairGap};
 use crate::simd::leaf8::Leaf8;
 use crate::simd::node_maps::NodeMap;
@@ -72,6 +73,14 @@ struct All<'a> {
     reach: DVec3,
     ray: &'a LeafRay,
     line: [f32; 3],
+    around: &'a Around,
+}
+
+/// A ball and a turned box around the point.
+struct Around {
+    radius: f64,
+    axes: DMat3,
+    half: DVec3,
 }
 
 /// What the kernels say, with NaN as a number so that it can be compared.
@@ -82,6 +91,8 @@ struct Said {
     to_box: [f32; 8],
     pairs: [u32; 8],
     gaps: Vec<PairGap>,
+    in_ball: u32,
+    in_box: u32,
 }
 
 impl Kernel for All<'_> {
@@ -94,12 +105,17 @@ impl Kernel for All<'_> {
         simd.leaf_gaps(self.a, self.b, self.map, self.line, 0.25, &mut gaps);
         let aabb = aabb_of(self.point, self.reach);
         let point = self.point.as_vec3().to_array();
+        let Around { radius, axes, half } = *self.around;
+        let axes = [axes.x_axis, axes.y_axis, axes.z_axis].map(|axis| axis.as_vec3().to_array());
+        let inner = LeafBox { axes, half: half.as_vec3().to_array() };
         Said {
             crossed: simd.crossed(self.a, self.ray, 2.0),
             to_point: plain(simd.gaps_to_point(self.a, point, 1e-6)),
             to_box: plain(simd.gaps_to_box(self.a, &aabb)),
             pairs: simd.leaf_pairs(self.a, self.b, self.map),
             gaps,
+            in_ball: simd.corners_in_ball(self.a, point, radius as f32, 2.5e-7),
+            in_box: simd.corners_in_box(self.a, point, &inner, 2.5e-7),
         }
     }
 }
@@ -118,6 +134,8 @@ struct Counts {
     touching: usize,
     hit: usize,
     missed: usize,
+    inside: usize,
+    named: usize,
 }
 
 #[test]
@@ -161,17 +179,27 @@ fn leaves_tell_apart_only_what_is_apart() {
         let from = random.point();
         let (ray, shear) = ray_of(from, (target - from).normalize_or(DVec3::X));
         let line = random.point().normalize_or_zero().as_vec3().to_array();
-        let case = || All { a: &a, b: &b, map: &map, point, reach, ray: &ray, line };
+        // Just too small for a corner, just large enough, or larger.
+        let grow = [1.0 - 1e-7, 1.0, 1.0 + 1e-7, 1.1, 2.0][random.below(5)];
+        let around = Around {
+            radius: p.distance(point) * grow,
+            axes: turn,
+            half: (turn.transpose() * (p - point)).abs() * grow,
+        };
+        let case =
+            || All { a: &a, b: &b, map: &map, point, reach, ray: &ray, line, around: &around };
         let levels = Level::available();
         let said = levels[0].run(case());
         for level in &levels[1..] {
             assert_eq!(level.run(case()), said, "{level:?}");
         }
         check_gaps(&own, point, reach, &said, &mut counts);
+        check_inside(&own, point, &around, &said, &mut counts);
         check_ray(&own, &shear, &said, &mut counts);
         check_pairs(&own, &seen, &said, size, &mut counts);
     }
-    let Counts { cases, sharp, parted, touching, hit, missed } = counts;
+    let Counts { cases, sharp, parted, touching, hit, missed, inside, named } = counts;
+    assert!(inside > 2000 && named * 4 > inside * 3, "{named} named of {inside} inside");
     assert!(sharp * 2 > cases, "{sharp} of {cases} bounds are sharp");
     assert!(touching > 1000 && parted > touching, "{touching} touch, {parted} told apart");
     assert!(hit > 300 && missed > 1000, "{hit} hit, {missed} missed");
@@ -198,6 +226,27 @@ fn check_gaps(own: &[Triangle], point: DVec3, reach: DVec3, said: &Said, counts:
     for lane in own.len()..8 {
         assert_eq!((said.to_point[lane], said.to_box[lane]), (-1.0, -1.0));
         assert!(said.crossed >> lane & 1 == 0 && said.pairs.iter().all(|m| m >> lane & 1 == 0));
+    }
+}
+
+/// What is named is inside, and most of what is inside by more than a hundredth is named.
+fn check_inside(own: &[Triangle], point: DVec3, around: &Around, said: &Said, counts: &mut Counts) {
+    let Around { radius, axes, half } = *around;
+    let in_ball = |at: DVec3, radius: f64| at.distance(point) <= radius;
+    let in_box = |at: DVec3, half: DVec3| (axes.transpose() * (at - point)).abs().cmple(half).all();
+    for lane in 0..8 {
+        let (ball, cuboid) = (said.in_ball >> lane & 1 == 1, said.in_box >> lane & 1 == 1);
+        let corners = own.get(lane).map_or(&[][..], |corners| &corners[..]);
+        assert!(!ball || corners.iter().any(|&at| in_ball(at, radius)), "{corners:?}");
+        assert!(!cuboid || corners.iter().any(|&at| in_box(at, half)), "{corners:?}");
+        let well = [
+            (ball, corners.iter().any(|&at| in_ball(at, 0.99 * radius))),
+            (cuboid, corners.iter().any(|&at| in_box(at, 0.99 * half))),
+        ];
+        for (named, inside) in well {
+            counts.inside += usize::from(inside);
+            counts.named += usize::from(inside && named);
+        }
     }
 }
 

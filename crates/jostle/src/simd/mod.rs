@@ -53,6 +53,7 @@ pub(crate) mod lane_stack;
 pub(crate) mod lanes;
 pub(crate) mod leaf8;
 pub(crate) mod leaf_gaps;
+pub(crate) mod leaf_holds;
 pub(crate) mod leaf_pairs;
 pub(crate) mod link;
 pub(crate) mod listed;

@@ -140,6 +140,15 @@ pub(crate) trait NodeMaps: Simd {
         LaneSet::of_normal(self, enter, enter.le_f32(leave))
     }
 
+    /// The lanes whose gap to a box has a square of at most `limit`, with the squares of their gaps
+    /// to a point.
+    #[inline(always)]
+    fn around(self, node: &Node8, bounds: &Aabb, center: [f32; 3], limit: f32) -> LaneSet<Self> {
+        let gaps = squares(self, node, &Aabb { min: center, max: center });
+        let near = squares(self, node, bounds).le_f32(splat(self, limit));
+        LaneSet::new(self, gaps, near)
+    }
+
     /// The lanes whose gap to a box has a square of at most `limit`, the nearest last.
     #[inline(always)]
     fn nearest(self, node: &LinkedNode, other: &Aabb, limit: f32) -> LaneOrder {

@@ -91,6 +91,44 @@ fn the_general_methods_agree_with_the_fast_ones() {
     }
 }
 
+/// Balls and boxes that miss a vertex, or reach it, by far less than f32 can tell; in the other
+/// direction they are as large as the mesh or much smaller than its triangles.
+#[test]
+fn booleans_are_as_fine_as_distances() {
+    let mut random = Random(53);
+    let mut hits = 0;
+    for round in 0..600 {
+        let mesh = bumpy([3, 9, 24][round % 3], &mut random);
+        let count = mesh.vertices().len();
+        let vertex = mesh.vertices()[random.range(0.0, count as f64 - 0.5) as usize];
+        // The mesh lies within 1.3 of its middle, so that a far vertex is seen from outside.
+        let out = vertex.normalize();
+        let (size, off) = (10f64.powf(random.range(-3.0, 0.5)), random.range(-2e-9, 2e-9));
+        let shape = if round % 2 == 0 {
+            Shape::sphere(size).expect("a ball")
+        } else {
+            Shape::cuboid(DVec3::new(size, 0.6 * size, 0.3 * size)).expect("a box")
+        };
+        let turn = random.pose(0.0).rotation();
+        let at = |reach: f64| Pose::new(turn, vertex + out * reach).expect("a pose");
+        // How far along the line the shape has to be to reach the vertex, and nothing but it.
+        let mut reach = 2.0 * size;
+        let whole = Shape::from(mesh.clone());
+        let pose = random.pose(1.0);
+        let placed = Placed::new(&whole, pose);
+        for _ in 0..60 {
+            reach -= distance(&placed, &Placed::new(&shape, pose * at(reach)));
+        }
+        let other = Placed::new(&shape, pose * at(reach + off));
+        let expected = contact(&placed, &other).status != Status::Separated;
+        let hit = intersects(&placed, &other).hit;
+        assert_eq!(hit, expected, "{round}: {size} {off}");
+        assert_eq!(intersects(&other, &placed).hit, hit);
+        hits += u32::from(hit);
+    }
+    assert!((180..420).contains(&hits), "{hits}");
+}
+
 #[test]
 fn compounds_and_half_spaces() {
     let mut random = Random(23);

@@ -9,7 +9,7 @@ use super::super::witness;
 use super::axes::{self, Axes};
 use super::{closed, face_normal};
 use crate::mesh::{point_triangle, segments};
-use crate::shape::mesh::Mesh;
+use crate::shape::mesh::{Inner, Mesh, Probe};
 use crate::shape::{LIMIT, Pose, PoseMatrix, Shape};
 use glam::DVec3;
 
@@ -51,10 +51,19 @@ fn seen(pose_a: &Pose, pose_b: &Pose) -> Pose {
         return *pose_b;
     }
     let inverse = pose_a.rotation().conjugate();
-    let offset = inverse * (pose_b.translation() - pose_a.translation());
-    // What is further away is as far as it can be.
-    let offset = offset.clamp(DVec3::splat(-LIMIT), DVec3::splat(LIMIT));
+    let offset = place_seen(pose_a, pose_b);
     Pose::new((inverse * pose_b.rotation()).normalize(), offset).unwrap_or(*pose_b)
+}
+
+/// The place of b as a's frame sees it.
+#[inline]
+pub(super) fn place_seen(pose_a: &Pose, pose_b: &Pose) -> DVec3 {
+    if *pose_a == Pose::IDENTITY {
+        return pose_b.translation();
+    }
+    let offset = pose_a.rotation().conjugate() * (pose_b.translation() - pose_a.translation());
+    // What is further away is as far as it can be.
+    offset.clamp(DVec3::splat(-LIMIT), DVec3::splat(LIMIT))
 }
 
 impl<'a> Body<'a> {
@@ -81,6 +90,9 @@ impl<'a> Body<'a> {
                 _ => Kind::Other,
             }
         };
+        // Nothing is rounded for a point, and triangles are sorted by how near they are to it.
+        let (low, high) =
+            if let Kind::Point(center) = kind { (center, center) } else { (low, high) };
         let radius = placed.shape.margin() + options.margin;
         let size = placed.shape.bounding_radius() + low.abs().max(high.abs()).max_element();
         Body { placed, kind, radius, low, high, size, frame, flat, whole: None }
@@ -89,6 +101,19 @@ impl<'a> Body<'a> {
     /// The box around the core.
     pub(crate) fn bounds(&self) -> (DVec3, DVec3) {
         (self.low, self.high)
+    }
+
+    /// Where triangles are looked for that are within a reach.
+    pub(crate) fn probe(&self, reach: f64) -> Probe {
+        let (center, inner) = match &self.kind {
+            Kind::Box(half, pose) => {
+                (pose.translation, Inner::Box { axes: pose.rotation, half: *half })
+            }
+            // Without bounds any point will do.
+            _ if self.flat => (DVec3::ZERO, Inner::Nothing),
+            _ => ((self.low + self.high) * 0.5, Inner::Nothing),
+        };
+        Probe { low: self.low, high: self.high, center, limit: self.limit(reach), inner }
     }
 
     /// How far from that box triangles within a reach can be.

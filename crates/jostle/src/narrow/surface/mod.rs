@@ -16,12 +16,14 @@
 //! | `body.rs` | a convex shape made ready, and its answer for one triangle |
 //! | `axes.rs` | triangles against boxes and triangles, by their axes |
 //! | `meshes.rs` | surfaces against surfaces |
+//! | `touch.rs` | whether a surface and a convex shape touch |
 //! | `repair.rs` | all triangles that touch, with the normals of the whole surface |
 
 mod axes;
 mod body;
 mod meshes;
 mod repair;
+mod touch;
 
 pub(super) use repair::{Touching, touching, touching_surfaces};
 
@@ -110,6 +112,16 @@ impl Found {
     }
 }
 
+/// The answer of who only wants to know whether shapes touch.
+const TOUCHING: Signed = Signed {
+    signed: 0.0,
+    normal: DVec3::ZERO,
+    on_a: DVec3::ZERO,
+    on_b: DVec3::ZERO,
+    bound: 0.0,
+    ending: Ending::Closed,
+};
+
 /// Answers in the world's frame. `None`: proven to be further apart than the reach.
 pub(super) fn solve(
     a: &Placed<'_>,
@@ -137,6 +149,10 @@ fn against(
     request: &Request,
     memory: &mut Memory<'_>,
 ) -> Option<Found> {
+    if request.goal == Goal::Boolean {
+        let ending = touch::touching(surface, pose, other, request, memory)?;
+        return Some(Found { signed: Signed { ending, ..TOUCHING }, pieces: [0; 2] });
+    }
     let mut best: Option<Found> = None;
     let mut request = *request;
     each_part(other, |piece, part| {
@@ -149,7 +165,7 @@ fn against(
                 best = Some(found);
             }
         }
-        best.is_none() || request.goal != Goal::Boolean
+        true
     });
     best
 }
@@ -186,12 +202,7 @@ fn convex(
         {
             best = Some((found, triangle));
             request.reach = found.signed.max(0.0);
-            let enough = match request.goal {
-                Goal::Boolean => true,
-                Goal::Distance => found.signed <= 0.0,
-                Goal::Contact => false,
-            };
-            if enough {
+            if request.goal == Goal::Distance && found.signed <= 0.0 {
                 return -1.0;
             }
             limit = body.limit_below(found.signed);
@@ -199,7 +210,6 @@ fn convex(
         limit
     });
     if let Some(mesh) = surface.solid()
-        && !(best.is_some() && request.goal == Goal::Boolean)
         && mesh.encloses(body.center())
     {
         return Some(body.way_out(mesh));

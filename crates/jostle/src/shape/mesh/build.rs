@@ -9,17 +9,28 @@
 //! such nodes are replaced by their leaves. That makes fewer nodes with more children: 6 instead of
 //! 9 bytes a triangle, for as many visits.
 //!
-//! Large nodes hand their children to other threads, the largest first; before that two ranges of
-//! them are split at a time. Small subtrees are built by one thread in an array of their own, and
-//! all are put together in a fixed order: the tree does not depend on the number of threads. Ties
-//! are broken by the number of the triangle. What is left to one thread is the selection of a
-//! large node's first split, and the bounds of the vertices.
+//! How a range is split depends on the range alone, not on the node that it will be in. So large
+//! ranges are first split in halves again and again, both halves at the same time, and nodes then
+//! find their splits made. Large nodes hand their children to other threads, the largest first.
+//! Small subtrees are built by one thread in an array of their own, and all are put together in a
+//! fixed order: the tree does not depend on the number of threads. Ties are broken by the number
+//! of the triangle. What is left to one thread is the selection of the root's split, and filling
+//! new arrays.
 //!
-//! Tried and dropped: putting triangles before, in and after the bin of a split side by side in a
-//! second array and selecting only within that bin, with both passes shared by threads. Next to
-//! parry3d-f64 (`jostle-bench mesh-rivals`, four meshes of 5 002 to 129 032 triangles) it was 3
-//! hundredths faster with one thread and 5 with two, which is noise, and two threads took 0.89 of
-//! the time of one on the largest mesh, 0.72 without it.
+//! Times a triangle next to the form before this, in which a node split two ranges at a time and
+//! measured the bounds of its own range again: 0.91 to 0.95 with one thread, 0.80 to 0.95 with two;
+//! two threads take 0.56 to 0.60 of the time of one (the builds of `jostle-bench mesh-rivals` on
+//! meshes of 5 002 to 24 242 triangles, both forms in turns in one program).
+//!
+//! Tried and dropped:
+//! - Putting triangles before, in and after the bin of a split side by side in a second array and
+//!   selecting only within that bin, with both passes shared by threads. Next to parry3d-f64
+//!   (`jostle-bench mesh-rivals`, four meshes of 5 002 to 129 032 triangles) it was 3 hundredths
+//!   faster with one thread and 5 with two, which is noise, and two threads took 0.89 of the time
+//!   of one on the largest mesh, 0.72 without it.
+//! - Splitting ahead no further than what one thread builds: nodes also take small ranges of large
+//!   surface apart, and then one thread does while the others wait.
+//! - Threads that stay awake when what woke them is done before they are up: no difference.
 
 use std::cmp::Reverse;
 use std::iter;
@@ -40,7 +51,15 @@ const BINS: usize = 16;
 const FULL: usize = WIDTH * WIDTH;
 
 /// Triangles of a subtree that one thread builds.
-const SMALL: usize = 1 << 12;
+const SMALL: usize = 1 << 10;
+
+/// Triangles of a piece that is split ahead: a node of a large mesh takes smaller pieces apart too,
+/// if their surface is large.
+const AHEAD: usize = 1 << 8;
+
+/// How deep pieces are split ahead. Halves are seldom so uneven that it takes more levels; then the
+/// rest is split when its node is made, and no mesh makes the recursion deep.
+const MOST_AHEAD: usize = 32;
 
 /// Triangles whose boxes one task computes.
 const ITEMS_PER_TASK: usize = 1 << 10;
@@ -93,12 +112,14 @@ pub(super) fn build(
             *item = Item { aabb: triangle_box(&frame, &corners), triangle: triangle as u32 };
         }
     });
-    let mut part = large(&mut items, 0, workers);
+    let whole = spread(&mut items, 0, workers);
+    let bounds = whole.bounds;
+    let piece = ahead(&mut items, whole, MOST_AHEAD, workers);
+    let mut part = large(&mut items, piece, workers);
     if part.nodes.is_empty() {
         // A single leaf gets a node above it.
-        let whole = spread(&mut items, 0..triangles.len(), workers);
         part.add_node();
-        part.nodes[0].boxes.set(0, &whole.bounds);
+        part.nodes[0].boxes.set(0, &bounds);
         part.nodes[0].links[0] = part.link;
     }
     part.nodes.shrink_to_fit();
@@ -125,33 +146,57 @@ fn leaves_of(
     leaves
 }
 
-/// Builds a part whose children may be built by other threads. `first` is the place of the items
-/// in the order.
-fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
-    if items.len() <= SMALL {
-        return small(items, first);
+/// Splits large pieces ahead of the nodes that they will be in, halves at the same time.
+fn ahead(items: &mut [Item], whole: Spread, most: usize, workers: &Workers) -> Piece {
+    if items.len() <= AHEAD || most == 0 {
+        return Piece::new(whole);
     }
-    let ranges = split_in_eight(items, 2, workers);
-    let mut tasks: Vec<(Part, &mut [Item], usize)> = Vec::with_capacity(WIDTH);
+    let [one, other] = halves(items, &whole, workers);
+    let (below, above) = items.split_at_mut(one.range.len());
+    let (one, other) = workers
+        .join(|| ahead(below, one, most - 1, workers), || ahead(above, other, most - 1, workers));
+    Piece { whole, halves: Some(Box::new([one, other])) }
+}
+
+/// A child of a large node.
+struct Task<'a> {
+    piece: Option<Piece>,
+    items: &'a mut [Item],
+    first: usize,
+    bounds: Aabb,
+    part: Part,
+}
+
+/// Builds a part whose children may be built by other threads.
+fn large(items: &mut [Item], piece: Piece, workers: &Workers) -> Part {
+    if items.len() <= SMALL {
+        return small(items, piece);
+    }
+    let pieces = split_in_eight(items, piece, workers);
+    let mut tasks: Vec<Task<'_>> = Vec::with_capacity(WIDTH);
     let mut rest = items;
-    for part in &ranges {
-        let (own, later) = rest.split_at_mut(part.range.len());
-        tasks.push((Part::EMPTY, own, first + part.range.start));
+    for piece in pieces {
+        let Spread { ref range, bounds, .. } = piece.whole;
+        let (items, later) = rest.split_at_mut(range.len());
+        let first = range.start;
+        tasks.push(Task { piece: Some(piece), items, first, bounds, part: Part::EMPTY });
         rest = later;
     }
     // The largest first, so that no thread is left with it at the end.
-    tasks.sort_by_key(|(_, items, first)| (Reverse(items.len()), *first));
-    workers.for_each(&mut tasks, |_, (part, items, first)| {
-        *part = large(items, *first, workers);
+    tasks.sort_by_key(|task| (Reverse(task.items.len()), task.first));
+    workers.for_each(&mut tasks, |_, task| {
+        if let Some(piece) = task.piece.take() {
+            task.part = large(task.items, piece, workers);
+        }
     });
-    tasks.sort_by_key(|(.., first)| *first);
+    tasks.sort_by_key(|task| task.first);
     let mut whole = Part::EMPTY;
-    let total: usize = tasks.iter().map(|(part, ..)| part.nodes.len()).sum();
+    let total: usize = tasks.iter().map(|task| task.part.nodes.len()).sum();
     whole.nodes.reserve_exact(total + 1);
     whole.add_node();
-    for (lane, (part, ..)) in tasks.iter().enumerate() {
+    for (lane, Task { part, bounds, .. }) in tasks.iter().enumerate() {
         let begin = whole.nodes.len();
-        whole.nodes[0].boxes.set(lane, &ranges[lane].bounds);
+        whole.nodes[0].boxes.set(lane, bounds);
         whole.nodes[0].links[lane] = part.link.moved(begin);
         whole.nodes.extend_from_slice(&part.nodes);
         for node in &mut whole.nodes[begin..] {
@@ -162,25 +207,25 @@ fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
 }
 
 /// Builds a part on this thread.
-fn small(items: &mut [Item], first: usize) -> Part {
+fn small(items: &mut [Item], piece: Piece) -> Part {
     let mut part = Part::EMPTY;
     part.nodes.reserve(items.len() / 50 + 2);
-    part.link = link_of(items, first, &mut part);
+    part.link = link_of(items, piece, &mut part);
     part
 }
 
 /// The link to a leaf of items or a node over them, which is appended to the part with all that
 /// is below it.
-fn link_of(items: &mut [Item], first: usize, part: &mut Part) -> Link {
+fn link_of(items: &mut [Item], piece: Piece, part: &mut Part) -> Link {
+    let first = piece.whole.range.start;
     if items.len() <= WIDTH {
         return Link::to_leaf(first / WIDTH);
     }
     let place = part.add_node();
-    for (lane, Spread { range, bounds, .. }) in
-        split_in_eight(items, 1, &Workers::one()).into_iter().enumerate()
-    {
-        let start = first + range.start;
-        let link = link_of(&mut items[range], start, part);
+    for (lane, piece) in split_in_eight(items, piece, &Workers::one()).into_iter().enumerate() {
+        let Range { start, end } = piece.whole.range;
+        let bounds = piece.whole.bounds;
+        let link = link_of(&mut items[start - first..end - first], piece, part);
         part.nodes[place].boxes.set(lane, &bounds);
         part.nodes[place].links[lane] = link;
     }
@@ -189,16 +234,17 @@ fn link_of(items: &mut [Item], first: usize, part: &mut Part) -> Link {
 
 /// What a split needs to know of a range.
 struct Spread {
+    /// The place in the order of all items.
     range: Range<usize>,
     /// Bounds of the boxes and of twice their centres.
     bounds: Aabb,
     centers: Aabb,
 }
 
-/// A range, and the two that it falls into once that is known.
+/// A range, and the two that it falls into if that is known.
 struct Piece {
     whole: Spread,
-    halves: Option<[Spread; 2]>,
+    halves: Option<Box<[Piece; 2]>>,
 }
 
 impl Piece {
@@ -210,98 +256,70 @@ impl Piece {
 /// Reorders items into up to eight ranges, more than eight items into at least two. Splits the
 /// range of largest surface among those that are too large for a node above leaves; then replaces
 /// such nodes by their leaves while there is room.
-///
-/// With an `ahead` of two the next largest is split at the same time by another thread, because it
-/// is seldom not wanted afterwards. That too reorders items: so it depends on the number of items
-/// alone and not on the number of threads.
-fn split_in_eight(items: &mut [Item], ahead: usize, workers: &Workers) -> Vec<Spread> {
+fn split_in_eight(items: &mut [Item], piece: Piece, workers: &Workers) -> Vec<Piece> {
+    let first = piece.whole.range.start;
     let mut pieces = Vec::with_capacity(WIDTH);
-    pieces.push(Piece::new(spread(items, 0..items.len(), workers)));
+    pieces.push(piece);
     while pieces.len() < WIDTH {
-        let Some(widest) = widest(&pieces, FULL + 1..usize::MAX, None) else { break };
-        let next = if ahead > 1 && pieces.len() + 1 < WIDTH {
-            self::widest(&pieces, FULL + 1..usize::MAX, Some(widest))
-        } else {
-            None
-        };
-        divide(items, &mut pieces, widest, next, workers);
+        let Some(widest) = widest(&pieces, FULL + 1..usize::MAX) else { break };
+        divide(items, first, &mut pieces, widest, workers);
     }
-    while let Some(wanted) =
-        widest(&pieces, WIDTH + 1..(WIDTH + 1 - pieces.len()) * WIDTH + 1, None)
-    {
+    while let Some(wanted) = widest(&pieces, WIDTH + 1..(WIDTH + 1 - pieces.len()) * WIDTH + 1) {
         let Range { start, end } = pieces[wanted].whole.range;
         let of_it = |piece: &Piece| {
             let range = &piece.whole.range;
             range.len() > WIDTH && (start..end).contains(&range.start)
         };
         while let Some(large) = pieces.iter().position(of_it) {
-            divide(items, &mut pieces, large, None, workers);
+            divide(items, first, &mut pieces, large, workers);
         }
     }
-    pieces.into_iter().map(|piece| piece.whole).collect()
+    pieces
 }
 
-/// Puts the halves of a piece in its place.
+/// Puts the halves of a piece in its place. `first` is the place of the first item.
 fn divide(
     items: &mut [Item],
+    first: usize,
     pieces: &mut Vec<Piece>,
     place: usize,
-    next: Option<usize>,
     workers: &Workers,
 ) {
-    if pieces[place].halves.is_none() {
-        split_both(items, pieces, place, next, workers);
-    }
-    if let Some([one, other]) = pieces[place].halves.take() {
-        pieces[place] = Piece::new(one);
-        pieces.insert(place + 1, Piece::new(other));
-    }
+    let piece = &mut pieces[place];
+    let [one, other] = if let Some(halves) = piece.halves.take() {
+        *halves
+    } else {
+        let Range { start, end } = piece.whole.range;
+        halves(&mut items[start - first..end - first], &piece.whole, workers).map(Piece::new)
+    };
+    pieces[place] = one;
+    pieces.insert(place + 1, other);
 }
 
-/// The piece of largest surface with a number of items in a range, but for one; the first among
-/// equals.
-fn widest(pieces: &[Piece], sizes: Range<usize>, but: Option<usize>) -> Option<usize> {
+/// The piece of largest surface with a number of items in a range; the first among equals.
+fn widest(pieces: &[Piece], sizes: Range<usize>) -> Option<usize> {
     let weight = |index: usize| {
         let whole = &pieces[index].whole;
         (surface(&whole.bounds), whole.range.len())
     };
     let open = |index: &usize| sizes.contains(&pieces[*index].whole.range.len());
-    (0..pieces.len()).filter(|index| open(index) && Some(*index) != but).max_by(|&a, &b| {
+    (0..pieces.len()).filter(open).max_by(|&a, &b| {
         let ((x, n), (y, m)) = (weight(a), weight(b));
         x.total_cmp(&y).then(n.cmp(&m)).then(b.cmp(&a))
     })
 }
 
-/// Splits a piece, and at the same time another that is not split yet.
-fn split_both(
-    items: &mut [Item],
-    pieces: &mut [Piece],
-    widest: usize,
-    next: Option<usize>,
-    workers: &Workers,
-) {
-    let Some(next) = next.filter(|&next| pieces[next].halves.is_none()) else {
-        let range = pieces[widest].whole.range.clone();
-        pieces[widest].halves = Some(halves(&mut items[range], &pieces[widest].whole, workers));
-        return;
-    };
-    let (low, high) = (widest.min(next), widest.max(next));
-    let (one, other) = (&pieces[low].whole, &pieces[high].whole);
-    let (below, above) = items.split_at_mut(other.range.start);
-    let (below, above) = (&mut below[one.range.clone()], &mut above[..other.range.len()]);
-    let (one, other) =
-        workers.join(|| halves(below, one, workers), || halves(above, other, workers));
-    (pieces[low].halves, pieces[high].halves) = (Some(one), Some(other));
-}
-
 /// Splits the items of a range.
 fn halves(items: &mut [Item], whole: &Spread, workers: &Workers) -> [Spread; 2] {
     let middle = split(items, whole, workers);
-    let Range { start, end } = whole.range;
-    let mut one = spread(items, 0..middle, workers);
-    let mut other = spread(items, middle..end - start, workers);
-    (one.range, other.range) = (start..start + middle, start + middle..end);
-    [one, other]
+    let (start, many) = (whole.range.start, items.len() >= SHARED);
+    let (one, other) = items.split_at_mut(middle);
+    if many {
+        let (one, other) =
+            workers.join(|| spread(one, start, workers), || spread(other, start + middle, workers));
+        return [one, other];
+    }
+    [spread(one, start, workers), spread(other, start + middle, workers)]
 }
 
 #[inline]
@@ -350,9 +368,11 @@ fn pass<R: Clone + Send>(
     whole
 }
 
-fn spread(items: &mut [Item], range: Range<usize>, workers: &Workers) -> Spread {
+/// The spread of items whose first has a place in the order.
+fn spread(items: &mut [Item], first: usize, workers: &Workers) -> Spread {
+    let range = first..first + items.len();
     let (bounds, centers) = pass(
-        &mut items[range.clone()],
+        items,
         workers,
         (NOTHING, NOTHING),
         |items, (bounds, centers)| {

@@ -8,7 +8,9 @@
 //! | file | holds |
 //! |---|---|
 //! | `near.rs` | triangles near a box |
+//! | `touch.rs` | does any triangle touch a convex shape |
 //! | `tree.rs` | the tree, its frame, and refitting |
+//! | `check.rs` | what a mesh is checked for, and its bounds |
 //! | `build.rs` | how it is built |
 //! | `report.rs` | what a mesh is like and what is wrong with it |
 //! | `crossings.rs` | inside or outside of what is closed |
@@ -17,18 +19,21 @@
 //! The questions that can be asked of a mesh are in [`mesh`](crate::mesh).
 
 mod build;
+mod check;
 mod crossings;
 mod near;
 mod report;
+mod touch;
 mod tree;
 mod winding;
 
 pub use report::MeshReport;
+pub(crate) use touch::{Inner, Probe};
 use tree::MeshTree;
 pub(crate) use tree::{Child, Frame, Link, LinkedNode};
 
 use crate::par::Workers;
-use crate::shape::{LIMIT, MeshError, bad_axis, next_identity, round_radius};
+use crate::shape::{MeshError, next_identity};
 use glam::DVec3;
 use std::sync::OnceLock;
 use winding::WindingTree;
@@ -102,16 +107,24 @@ impl Mesh {
 
     /// As [`Mesh::new`]; the tree is built by several threads.
     pub fn with_workers(
+        vertices: Vec<DVec3>,
+        triangles: Vec<[u32; 3]>,
+        workers: &Workers,
+    ) -> Result<Mesh, MeshError> {
+        workers.enter(|| Mesh::made(vertices, triangles, workers))
+    }
+
+    fn made(
         mut vertices: Vec<DVec3>,
         mut triangles: Vec<[u32; 3]>,
         workers: &Workers,
     ) -> Result<Mesh, MeshError> {
-        check_vertices(&vertices)?;
-        check_triangles(&triangles, vertices.len())?;
+        let all = check::check_vertices(&vertices, workers)?;
+        let has_unused = check::check_triangles(&triangles, vertices.len(), workers)?;
         vertices.shrink_to_fit();
         triangles.shrink_to_fit();
-        let has_unused = has_unused(vertices.len(), &triangles);
-        let (min, max) = bounds(&vertices, &triangles, has_unused);
+        let used = || check::used_bounds(&vertices, &triangles, workers);
+        let (min, max) = if has_unused { used() } else { all };
         let tree = build::build(Frame::around(min, max), &vertices, &triangles, workers);
         let identity = next_identity();
         let mut mesh = Mesh {
@@ -127,7 +140,7 @@ impl Mesh {
             closed: OnceLock::new(),
             identity,
         };
-        mesh.radius = mesh.radius_about_center();
+        mesh.radius = mesh.radius_about_center(workers);
         Ok(mesh)
     }
 
@@ -156,12 +169,13 @@ impl Mesh {
             let (given, expected) = (vertices.len(), self.vertices.len());
             return Err(MeshError::VertexCount { given, expected });
         }
-        check_vertices(vertices)?;
+        let all = check::check_vertices(vertices, workers)?;
         self.vertices.copy_from_slice(vertices);
         self.identity = next_identity();
         self.move_winding();
-        (self.min, self.max) = bounds(vertices, &self.triangles, self.has_unused);
-        self.radius = self.radius_about_center();
+        let used = || check::used_bounds(vertices, &self.triangles, workers);
+        (self.min, self.max) = if self.has_unused { used() } else { all };
+        self.radius = self.radius_about_center(workers);
         let frame = Frame::around(self.min, self.max);
         let near = (self.tree.frame.origin - frame.origin).abs().max_element() * frame.scale <= 0.5;
         let alike = (0.5..=2.0).contains(&(self.tree.frame.scale / frame.scale));
@@ -245,75 +259,10 @@ impl Mesh {
         &self.tree
     }
 
-    fn radius_about_center(&self) -> f64 {
-        let center = self.center();
-        let mut squares = [0.0f64; 4];
-        let mut add = |slot: usize, vertex: &DVec3| {
-            let square = vertex.distance_squared(center);
-            let most = &mut squares[slot % 4];
-            *most = if square > *most { square } else { *most };
-        };
-        if self.has_unused {
-            let used = self.triangles.iter().flatten();
-            used.for_each(|&vertex| add(0, &self.vertices[vertex as usize]));
-        } else {
-            // Four at a time: none waits for the one before it.
-            self.vertices.iter().enumerate().for_each(|(slot, vertex)| add(slot, vertex));
-        }
-        round_radius(squares.into_iter().fold(0.0, f64::max).sqrt())
+    fn radius_about_center(&self, workers: &Workers) -> f64 {
+        let used = self.has_unused.then_some(&self.triangles[..]);
+        check::radius(&self.vertices, used, self.center(), workers)
     }
-}
-
-fn check_vertices(vertices: &[DVec3]) -> Result<(), MeshError> {
-    // Without a branch for each; who is to blame is looked for only if somebody is.
-    let sound = |at: &DVec3| (at.x.abs() <= LIMIT) & (at.y.abs() <= LIMIT) & (at.z.abs() <= LIMIT);
-    if vertices.iter().fold(true, |all, vertex| all & sound(vertex)) {
-        return Ok(());
-    }
-    for (vertex, point) in vertices.iter().enumerate() {
-        if let Some(axis) = bad_axis(*point) {
-            return Err(MeshError::Coordinate { vertex, axis, value: point[axis.index()] });
-        }
-    }
-    Ok(())
-}
-
-fn check_triangles(triangles: &[[u32; 3]], vertices: usize) -> Result<(), MeshError> {
-    if triangles.is_empty() {
-        return Err(MeshError::Empty);
-    }
-    if triangles.len() > tree::MOST_TRIANGLES {
-        return Err(MeshError::TooMany { triangles: triangles.len() });
-    }
-    for (triangle, corners) in triangles.iter().enumerate() {
-        if let Some(&index) = corners.iter().find(|&&index| index as usize >= vertices) {
-            return Err(MeshError::Index { triangle, index, vertices });
-        }
-    }
-    Ok(())
-}
-
-/// Returns true if a vertex belongs to no triangle.
-fn has_unused(vertices: usize, triangles: &[[u32; 3]]) -> bool {
-    let mut used = vec![false; vertices];
-    triangles.iter().flatten().for_each(|&vertex| used[vertex as usize] = true);
-    used.contains(&false)
-}
-
-/// Bounds of the vertices that triangles use.
-fn bounds(vertices: &[DVec3], triangles: &[[u32; 3]], has_unused: bool) -> (DVec3, DVec3) {
-    let (mut min, mut max) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    // None is NaN, so a comparison will do.
-    let mut add = |vertex: &DVec3| {
-        min = DVec3::select(vertex.cmplt(min), *vertex, min);
-        max = DVec3::select(vertex.cmpgt(max), *vertex, max);
-    };
-    if has_unused {
-        triangles.iter().flatten().for_each(|&vertex| add(&vertices[vertex as usize]));
-    } else {
-        vertices.iter().for_each(add);
-    }
-    (min, max)
 }
 
 #[cfg(test)]

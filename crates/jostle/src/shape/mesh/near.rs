@@ -89,7 +89,7 @@ struct Near<'a, F> {
 
 /// The square of a limit that gaps are compared with, in the units of the tree and rounded up.
 #[inline(always)]
-fn square_of(limit: f64, scale: f64) -> f32 {
+pub(super) fn square_of(limit: f64, scale: f64) -> f32 {
     if limit < 0.0 {
         return -1.0;
     }

@@ -110,6 +110,31 @@ fn uneven_soups_are_built_alike_by_any_number_of_threads() {
     }
 }
 
+/// Clusters of which each is a sixteenth of the size of the one before: ranges fall into
+/// very uneven halves.
+#[test]
+fn clusters_within_clusters_are_built_alike_by_any_number_of_threads() {
+    let mut vertices = Vec::new();
+    for cluster in 0..28 {
+        let size = 16f64.powi(-cluster);
+        for k in 0..3 * 2000 {
+            let part = |step: u32| f64::from(k * step % 6007) / 6007.0;
+            vertices.push(DVec3::new(1.0 + 0.1 * part(1), part(71), part(577)) * size);
+        }
+    }
+    let triangles: Vec<[u32; 3]> =
+        (0..vertices.len() as u32 / 3).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+    let mesh = Mesh::new(vertices.clone(), triangles.clone()).unwrap();
+    validate(&mesh);
+    for threads in [2, 3, 8] {
+        let workers = Workers::new(threads).unwrap();
+        let other = Mesh::with_workers(vertices.clone(), triangles.clone(), &workers).unwrap();
+        assert_eq!(mesh.tree.leaves, other.tree.leaves, "{threads}");
+        let bits = |mesh: &Mesh| format!("{:?}", mesh.tree.nodes);
+        assert!(bits(&mesh) == bits(&other), "{threads} threads");
+    }
+}
+
 #[test]
 fn a_million_triangles_in_one_point_are_built() {
     let mesh = Mesh::new(vec![DVec3::ONE; 3], vec![[0, 1, 2]; 1_000_000]).unwrap();
@@ -177,6 +202,51 @@ fn bad_meshes_are_refused_by_name() {
     assert!(nan.to_string().starts_with("vertex 1: x = NaN"), "{nan}");
     let index = Mesh::new(vec![at(0.0)], vec![[0, 0, 0], [0, 9, 0]]).unwrap_err();
     assert_eq!(index.to_string(), "triangle 1 names vertex 9; there are 1");
+}
+
+/// Checks and bounds of meshes that several tasks look at: the first that is wrong is named, and
+/// the last counts as much as the first.
+#[test]
+fn large_meshes_are_checked_alike_by_any_number_of_threads() {
+    let (vertices, triangles) = grid(70);
+    let last = vertices.len() - 1;
+    for count in [1, 2, 3, 8] {
+        let workers = Workers::new(count).unwrap();
+        let make = |vertices: &[DVec3], triangles: &[[u32; 3]]| {
+            Mesh::with_workers(vertices.to_vec(), triangles.to_vec(), &workers)
+        };
+        for place in [0, 2047, 2048, 4100, last] {
+            let mut bad = vertices.clone();
+            (bad[place].y, bad[last].z) = (f64::INFINITY, f64::NAN);
+            let error = make(&bad, &triangles).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("vertex {place}: y = inf")), "{error}");
+            let mut far = vertices.clone();
+            far[place] = DVec3::new(-300.0, 500.0, 7.0);
+            let mesh = make(&far, &triangles).unwrap();
+            let min = far.iter().fold(DVec3::INFINITY, |min, at| min.min(*at));
+            let max = far.iter().fold(DVec3::NEG_INFINITY, |max, at| max.max(*at));
+            assert_eq!((mesh.min(), mesh.max()), (min, max));
+            let center = mesh.center();
+            let most = far.iter().map(|at| at.distance(center)).fold(0.0, f64::max);
+            assert!((most..most * (1.0 + 1e-12)).contains(&mesh.bounding_radius()));
+            // The same vertex at the end, where no triangle uses it.
+            far.push(far[place]);
+            far[place] = vertices[place];
+            let mesh = make(&far, &triangles).unwrap();
+            let plain = make(&vertices, &triangles).unwrap();
+            assert_eq!((mesh.min(), mesh.max()), (plain.min(), plain.max()));
+            assert_eq!(mesh.bounding_radius(), plain.bounding_radius());
+        }
+        for place in [0, 2047, 2048, 6200, triangles.len() - 1] {
+            let mut bad = triangles.clone();
+            bad[triangles.len() - 1][0] = u32::MAX;
+            bad[place][2] = 5041;
+            bad[place][0] = 0;
+            let error = make(&vertices, &bad).unwrap_err().to_string();
+            let expected = format!("triangle {place} names vertex 5041; there are 5041");
+            assert_eq!(error, expected);
+        }
+    }
 }
 
 #[test]
