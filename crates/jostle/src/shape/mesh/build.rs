@@ -1,13 +1,10 @@
-//! Builds a [`MeshTree`]: surface area heuristic over bins, in eights.
+//! Builds a [`MeshTree`]: surface area heuristic, in eights.
 //!
-//! A node is split along the longest side of its centres, at the bin boundary of least cost
-//! (Wald, *On fast construction of SAH-based bounding volume hierarchies*), then moved to the next
-//! multiple of eight triangles, or of 64 and so on for larger nodes. So every leaf but the last is
-//! full, which keeps the tree at half the memory of free splits; the split moves by at most a
-//! sixteenth of the node. Eight children come from splitting the child of largest surface again and
-//! again, as long as it is too large for a node whose children are leaves; if there is room left,
-//! such nodes are replaced by their leaves. That makes fewer nodes with more children: 6 instead of
-//! 9 bytes a triangle, for as many visits.
+//! Ranges of triangles are [`split`](super::split) at multiples of eight. So every leaf but the
+//! last is full, which keeps the tree at half the memory of free splits. Eight children come from
+//! splitting the child of largest surface again and again, as long as it is too large for a node
+//! whose children are leaves; if there is room left, such nodes are replaced by their leaves. That
+//! makes fewer nodes with more children: 6 instead of 9 bytes a triangle, for as many visits.
 //!
 //! Large nodes hand their children to other threads, the largest first; before that two ranges of
 //! them are split at a time. Small subtrees are built by one thread in an array of their own, and
@@ -25,16 +22,13 @@ use std::cmp::Reverse;
 use std::iter;
 use std::ops::Range;
 
+use super::split::{Item, Spread, split};
 use super::tree::{Fit, Frame, LEAVES_PER_TASK, Link, LinkedNode, MeshTree, triangle_box};
-use crate::aabb::Aabb;
 use crate::par::Workers;
 use crate::simd;
 use crate::simd::leaf8::Leaf8;
 use crate::simd::node8::WIDTH;
 use glam::DVec3;
-
-/// Boundaries that a split chooses from, and one.
-const BINS: usize = 16;
 
 /// Triangles below a node whose children are leaves.
 const FULL: usize = WIDTH * WIDTH;
@@ -44,22 +38,6 @@ const SMALL: usize = 1 << 12;
 
 /// Triangles whose boxes one task computes.
 const ITEMS_PER_TASK: usize = 1 << 10;
-
-/// A triangle while the tree is built.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(32))]
-struct Item {
-    aabb: Aabb,
-    triangle: u32,
-}
-
-impl Item {
-    /// Twice the centre on an axis.
-    #[inline(always)]
-    fn center(&self, axis: usize) -> f32 {
-        self.aabb.min[axis] + self.aabb.max[axis]
-    }
-}
 
 /// A part of the tree. The first of its nodes is above all others, if there are any.
 struct Part {
@@ -84,21 +62,20 @@ pub(super) fn build(
     triangles: &[[u32; 3]],
     workers: &Workers,
 ) -> MeshTree {
-    let blank = Item { aabb: Aabb::default(), triangle: 0 };
-    let mut items = vec![blank; triangles.len()];
+    let mut items = vec![Item::BLANK; triangles.len()];
     workers.for_each_chunk(&mut items, ITEMS_PER_TASK, |task, items| {
         for (place, item) in items.iter_mut().enumerate() {
             let triangle = task * ITEMS_PER_TASK + place;
             let corners = triangles[triangle].map(|vertex| vertices[vertex as usize]);
-            *item = Item { aabb: triangle_box(&frame, &corners), triangle: triangle as u32 };
+            *item = Item::new(&triangle_box(&frame, &corners), triangle as u32);
         }
     });
     let mut part = large(&mut items, 0, workers);
     if part.nodes.is_empty() {
         // A single leaf gets a node above it.
-        let whole = spread(&mut items, 0..triangles.len(), workers);
+        let whole = Spread::new(&mut items, 0..triangles.len(), workers);
         part.add_node();
-        part.nodes[0].boxes.set(0, &whole.bounds);
+        part.nodes[0].boxes.set(0, &whole.aabb());
         part.nodes[0].links[0] = part.link;
     }
     part.nodes.shrink_to_fit();
@@ -151,7 +128,7 @@ fn large(items: &mut [Item], first: usize, workers: &Workers) -> Part {
     whole.add_node();
     for (lane, (part, ..)) in tasks.iter().enumerate() {
         let begin = whole.nodes.len();
-        whole.nodes[0].boxes.set(lane, &ranges[lane].bounds);
+        whole.nodes[0].boxes.set(lane, &ranges[lane].aabb());
         whole.nodes[0].links[lane] = part.link.moved(begin);
         whole.nodes.extend_from_slice(&part.nodes);
         for node in &mut whole.nodes[begin..] {
@@ -176,23 +153,13 @@ fn link_of(items: &mut [Item], first: usize, part: &mut Part) -> Link {
         return Link::to_leaf(first / WIDTH);
     }
     let place = part.add_node();
-    for (lane, Spread { range, bounds, .. }) in
-        split_in_eight(items, 1, &Workers::one()).into_iter().enumerate()
-    {
-        let start = first + range.start;
-        let link = link_of(&mut items[range], start, part);
-        part.nodes[place].boxes.set(lane, &bounds);
+    for (lane, spread) in split_in_eight(items, 1, &Workers::one()).into_iter().enumerate() {
+        let start = first + spread.range.start;
+        let link = link_of(&mut items[spread.range.clone()], start, part);
+        part.nodes[place].boxes.set(lane, &spread.aabb());
         part.nodes[place].links[lane] = link;
     }
     Link::to_node(place)
-}
-
-/// What a split needs to know of a range.
-struct Spread {
-    range: Range<usize>,
-    /// Bounds of the boxes and of twice their centres.
-    bounds: Aabb,
-    centers: Aabb,
 }
 
 /// A range, and the two that it falls into once that is known.
@@ -216,7 +183,7 @@ impl Piece {
 /// alone and not on the number of threads.
 fn split_in_eight(items: &mut [Item], ahead: usize, workers: &Workers) -> Vec<Spread> {
     let mut pieces = Vec::with_capacity(WIDTH);
-    pieces.push(Piece::new(spread(items, 0..items.len(), workers)));
+    pieces.push(Piece::new(Spread::new(items, 0..items.len(), workers)));
     while pieces.len() < WIDTH {
         let Some(widest) = widest(&pieces, FULL + 1..usize::MAX, None) else { break };
         let next = if ahead > 1 && pieces.len() + 1 < WIDTH {
@@ -263,7 +230,7 @@ fn divide(
 fn widest(pieces: &[Piece], sizes: Range<usize>, but: Option<usize>) -> Option<usize> {
     let weight = |index: usize| {
         let whole = &pieces[index].whole;
-        (surface(&whole.bounds), whole.range.len())
+        (whole.surface(), whole.range.len())
     };
     let open = |index: &usize| sizes.contains(&pieces[*index].whole.range.len());
     (0..pieces.len()).filter(|index| open(index) && Some(*index) != but).max_by(|&a, &b| {
@@ -298,155 +265,8 @@ fn split_both(
 fn halves(items: &mut [Item], whole: &Spread, workers: &Workers) -> [Spread; 2] {
     let middle = split(items, whole, workers);
     let Range { start, end } = whole.range;
-    let mut one = spread(items, 0..middle, workers);
-    let mut other = spread(items, middle..end - start, workers);
+    let mut one = Spread::new(items, 0..middle, workers);
+    let mut other = Spread::new(items, middle..end - start, workers);
     (one.range, other.range) = (start..start + middle, start + middle..end);
     [one, other]
-}
-
-#[inline]
-fn surface(aabb: &Aabb) -> f32 {
-    let [x, y, z] = aabb.size();
-    x * y + y * z + z * x
-}
-
-/// The neutral element of the union.
-const NOTHING: Aabb = Aabb { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
-
-/// Union without branches; neither side is NaN.
-#[inline(always)]
-fn join(one: &Aabb, other: &Aabb) -> Aabb {
-    let least = |a: f32, b: f32| if a < b { a } else { b };
-    let largest = |a: f32, b: f32| if a > b { a } else { b };
-    Aabb {
-        min: std::array::from_fn(|k| least(one.min[k], other.min[k])),
-        max: std::array::from_fn(|k| largest(one.max[k], other.max[k])),
-    }
-}
-
-/// Items from which on a pass is shared among threads.
-const SHARED: usize = 1 << 12;
-
-/// Runs a pass over items, by several threads for many; unions come out the same either way.
-fn pass<R: Clone + Send>(
-    items: &mut [Item],
-    workers: &Workers,
-    empty: R,
-    each: impl Fn(&[Item], &mut R) + Sync,
-    merge: impl Fn(&mut R, &R),
-) -> R {
-    if workers.count() == 1 || items.len() < SHARED {
-        let mut result = empty;
-        each(items, &mut result);
-        return result;
-    }
-    let tasks = 4 * workers.count();
-    let length = items.len().div_ceil(tasks);
-    let mut results = vec![empty.clone(); items.len().div_ceil(length)];
-    workers
-        .for_each_chunk_with(items, length, &mut results, |_, items, result| each(items, result));
-    let mut whole = empty;
-    results.iter().for_each(|result| merge(&mut whole, result));
-    whole
-}
-
-fn spread(items: &mut [Item], range: Range<usize>, workers: &Workers) -> Spread {
-    let (bounds, centers) = pass(
-        &mut items[range.clone()],
-        workers,
-        (NOTHING, NOTHING),
-        |items, (bounds, centers)| {
-            for item in items {
-                *bounds = join(bounds, &item.aabb);
-                let at = std::array::from_fn(|k| item.center(k));
-                *centers = join(centers, &Aabb { min: at, max: at });
-            }
-        },
-        |whole, part| *whole = (join(&whole.0, &part.0), join(&whole.1, &part.1)),
-    );
-    Spread { range, bounds, centers }
-}
-
-/// Splits the items of a range and says where.
-fn split(items: &mut [Item], part: &Spread, workers: &Workers) -> usize {
-    let count = items.len();
-    let size = part.centers.size();
-    let axis = if size[0] >= size[1] && size[0] >= size[2] {
-        0
-    } else if size[1] >= size[2] {
-        1
-    } else {
-        2
-    };
-    let wanted =
-        if size[axis] > 0.0 { cheapest(items, &part.centers, axis, workers) } else { count / 2 };
-    let place = in_eights(wanted, count);
-    items.select_nth_unstable_by(place, |a, b| {
-        a.center(axis).total_cmp(&b.center(axis)).then(a.triangle.cmp(&b.triangle))
-    });
-    place
-}
-
-/// The next multiple of eight, or of a power of eight up to an eighth of the whole, that leaves
-/// something on both sides.
-fn in_eights(wanted: usize, count: usize) -> usize {
-    let mut grain = WIDTH;
-    while grain * WIDTH * WIDTH <= count {
-        grain *= WIDTH;
-    }
-    let last = (count - 1) / grain * grain;
-    ((wanted + grain / 2) / grain * grain).clamp(grain.min(last), last)
-}
-
-#[derive(Clone, Copy)]
-struct Bin {
-    bounds: Aabb,
-    count: usize,
-}
-
-/// How many items lie before the bin boundary of least cost.
-fn cheapest(items: &mut [Item], centers: &Aabb, axis: usize, workers: &Workers) -> usize {
-    let count = items.len();
-    let low = centers.min[axis];
-    let per_length = (BINS as f32 * (1.0 - 1e-6)) / (centers.max[axis] - low);
-    let per_length = if per_length.is_finite() { per_length } else { 0.0 };
-    let bins = pass(
-        items,
-        workers,
-        [Bin { bounds: NOTHING, count: 0 }; BINS],
-        |items, bins| {
-            for item in items {
-                let bin = ((item.center(axis) - low) * per_length) as usize;
-                let bin = &mut bins[bin.min(BINS - 1)];
-                bin.bounds = join(&bin.bounds, &item.aabb);
-                bin.count += 1;
-            }
-        },
-        |whole, part| {
-            for (bin, other) in whole.iter_mut().zip(part) {
-                bin.bounds = join(&bin.bounds, &other.bounds);
-                bin.count += other.count;
-            }
-        },
-    );
-    let mut after = [0.0f32; BINS];
-    let (mut bounds, mut right) = (NOTHING, 0);
-    for k in (1..BINS).rev() {
-        bounds = join(&bounds, &bins[k].bounds);
-        right += bins[k].count;
-        after[k] = if right == 0 { 0.0 } else { surface(&bounds) * right as f32 };
-    }
-    let (mut bounds, mut left, mut best) = (NOTHING, 0, (f32::INFINITY, count / 2));
-    for k in 1..BINS {
-        bounds = join(&bounds, &bins[k - 1].bounds);
-        left += bins[k - 1].count;
-        if left == 0 || left == count {
-            continue;
-        }
-        let cost = surface(&bounds) * left as f32 + after[k];
-        if cost < best.0 {
-            best = (cost, left);
-        }
-    }
-    best.1
 }

@@ -10,6 +10,7 @@
 //! | `near.rs` | triangles near a box |
 //! | `tree.rs` | the tree, its frame, and refitting |
 //! | `build.rs` | how it is built |
+//! | `split.rs` | where a range of triangles is split in two |
 //! | `report.rs` | what a mesh is like and what is wrong with it |
 //! | `crossings.rs` | inside or outside of what is closed |
 //! | `winding.rs` | inside or outside |
@@ -20,6 +21,7 @@ mod build;
 mod crossings;
 mod near;
 mod report;
+mod split;
 mod tree;
 mod winding;
 
