@@ -16,7 +16,7 @@ pub(super) const NO_NODE: usize = usize::MAX;
 
 /// How many reached nodes are searched at a time. Most families reach a few dozen; in a pile of
 /// boxes in one place, which all meet, this bounds the memory of the lists.
-const NODES_AT_ONCE: usize = 512;
+pub(super) const NODES_AT_ONCE: usize = 512;
 
 /// See the [module](self).
 #[derive(Clone, Copy)]
@@ -84,19 +84,26 @@ impl Place {
 
 /// How far apart nodes may be that are searched at a time, so that a [`Place`] is one word. Unit
 /// tests come across it with small trees.
-const MOST_APART: u32 = if cfg!(test) { 1 << 4 } else { 1 << 23 };
+const MOST_APART: u32 = if cfg!(test) { 1 << 6 } else { 1 << 23 };
 
-/// The parts of a list of reached nodes that are searched at a time.
+/// The parts of an ascending list of reached nodes that are searched at a time.
 #[inline(always)]
 pub(super) fn parts(nodes: &[u32]) -> impl Iterator<Item = &[u32]> {
+    parts_of(nodes, NODES_AT_ONCE, MOST_APART)
+}
+
+/// Parts of at most `length` nodes whose last is less than `apart` from the first.
+#[inline(always)]
+fn parts_of(nodes: &[u32], length: usize, apart: u32) -> impl Iterator<Item = &[u32]> {
     let mut rest = nodes;
     std::iter::from_fn(move || {
         let first = *rest.first()?;
-        let near = &rest[..rest.len().min(NODES_AT_ONCE)];
-        let far = near.last().is_some_and(|last| last - first >= MOST_APART);
-        let count = match far {
-            true => near.partition_point(|node| node - first < MOST_APART),
-            false => near.len(),
+        let near = &rest[..rest.len().min(length)];
+        let count = match near.last() {
+            Some(last) if last - first >= apart => {
+                near.partition_point(|node| node - first < apart)
+            }
+            _ => near.len(),
         };
         let (part, after) = rest.split_at(count);
         rest = after;
@@ -139,6 +146,42 @@ impl Family<'_> {
             }
             let later = if node == self.own { 0xfe << own } else { 0xff };
             met.push(simd, mask & later, open * WIDTH as u32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parts_are_short_near_and_as_large_as_they_may_be(
+            nodes in prop::collection::btree_set(0u32..300, 0..80),
+            length in 1usize..20,
+            apart in 1u32..60,
+        ) {
+            let nodes: Vec<u32> = nodes.into_iter().collect();
+            let parts: Vec<&[u32]> = parts_of(&nodes, length, apart).collect();
+            prop_assert_eq!(&parts.concat(), &nodes);
+            for part in &parts {
+                prop_assert!((1..=length).contains(&part.len()));
+                prop_assert!(part[part.len() - 1] - part[0] < apart);
+            }
+            for two in parts.windows(2) {
+                prop_assert!(two[0].len() == length || two[1][0] - two[0][0] >= apart);
+            }
+        }
+
+        #[test]
+        fn a_place_names_its_block_and_its_box(
+            first in 0u32..1 << 20, node in 0u32..1 << 23, own in 0usize..8, lanes in [0usize..8, 0..8],
+        ) {
+            let met = Met { own, node: (first + node) as usize, lane: lanes[0] };
+            let place = Place::of(Place::base(&met, first) + lanes[1] as u32);
+            prop_assert_eq!(first as usize * WIDTH + place.block, met.block());
+            prop_assert_eq!((place.own, place.lane), (own, lanes[1]));
         }
     }
 }

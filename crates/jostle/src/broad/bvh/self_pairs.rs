@@ -6,7 +6,8 @@
 //!     opened  = blocks of 8 in P that meet the bounds of a reached node
 //!     listed  = later blocks below that node that such a block's bounds meet
 //!     places  = boxes of the block that meet the bounds of a listed one
-//!     for each: test the box against the eight boxes there at once, keep the eight bits
+//!     for each: test the box against the eight boxes there at once, write the eight bits
+//!     put the bits into words of 64, one for each two blocks
 //!     compare the bits with those of the step before, append the pairs that differ
 //! ```
 //!

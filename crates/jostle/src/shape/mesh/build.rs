@@ -1,13 +1,10 @@
-//! Builds a [`MeshTree`]: surface area heuristic over bins, in eights.
+//! Builds a [`MeshTree`]: surface area heuristic, in eights.
 //!
-//! A node is split along the longest side of its centres, at the bin boundary of least cost
-//! (Wald, *On fast construction of SAH-based bounding volume hierarchies*), then moved to the next
-//! multiple of eight triangles, or of 64 and so on for larger nodes. So every leaf but the last is
-//! full, which keeps the tree at half the memory of free splits; the split moves by at most a
-//! sixteenth of the node. Eight children come from splitting the child of largest surface again and
-//! again, as long as it is too large for a node whose children are leaves; if there is room left,
-//! such nodes are replaced by their leaves. That makes fewer nodes with more children: 6 instead of
-//! 9 bytes a triangle, for as many visits.
+//! Ranges of triangles are [`split`](super::split) at multiples of eight. So every leaf but the
+//! last is full, which keeps the tree at half the memory of free splits. Eight children come from
+//! splitting the child of largest surface again and again, as long as it is too large for a node
+//! whose children are leaves; if there is room left, such nodes are replaced by their leaves. That
+//! makes fewer nodes with more children: 6 instead of 9 bytes a triangle, for as many visits.
 //!
 //! How a range is split depends on the range alone, not on the node that it will be in. So large
 //! ranges are first split in halves again and again, both halves at the same time, and nodes then
@@ -36,6 +33,7 @@ use std::cmp::Reverse;
 use std::iter;
 use std::ops::Range;
 
+use super::split::{Item, SHARED, Spread, split};
 use super::tree::{Fit, Frame, LEAVES_PER_TASK, Link, LinkedNode, MeshTree, triangle_box};
 use crate::aabb::Aabb;
 use crate::par::Workers;
@@ -43,9 +41,6 @@ use crate::simd;
 use crate::simd::leaf8::Leaf8;
 use crate::simd::node8::WIDTH;
 use glam::DVec3;
-
-/// Boundaries that a split chooses from, and one.
-const BINS: usize = 16;
 
 /// Triangles below a node whose children are leaves.
 const FULL: usize = WIDTH * WIDTH;
@@ -58,27 +53,12 @@ const SMALL: usize = 1 << 10;
 const AHEAD: usize = 1 << 8;
 
 /// How deep pieces are split ahead. Halves are seldom so uneven that it takes more levels; then the
-/// rest is split when its node is made, and no mesh makes the recursion deep.
-const MOST_AHEAD: usize = 32;
+/// rest is split when its node is made, and no mesh makes the recursion deep. Unit tests come across
+/// it with fewer triangles.
+const MOST_AHEAD: usize = if cfg!(test) { 4 } else { 32 };
 
 /// Triangles whose boxes one task computes.
 const ITEMS_PER_TASK: usize = 1 << 10;
-
-/// A triangle while the tree is built.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(32))]
-struct Item {
-    aabb: Aabb,
-    triangle: u32,
-}
-
-impl Item {
-    /// Twice the centre on an axis.
-    #[inline(always)]
-    fn center(&self, axis: usize) -> f32 {
-        self.aabb.min[axis] + self.aabb.max[axis]
-    }
-}
 
 /// A part of the tree. The first of its nodes is above all others, if there are any.
 struct Part {
@@ -103,17 +83,16 @@ pub(super) fn build(
     triangles: &[[u32; 3]],
     workers: &Workers,
 ) -> MeshTree {
-    let blank = Item { aabb: Aabb::default(), triangle: 0 };
-    let mut items = vec![blank; triangles.len()];
+    let mut items = vec![Item::BLANK; triangles.len()];
     workers.for_each_chunk(&mut items, ITEMS_PER_TASK, |task, items| {
         for (place, item) in items.iter_mut().enumerate() {
             let triangle = task * ITEMS_PER_TASK + place;
             let corners = triangles[triangle].map(|vertex| vertices[vertex as usize]);
-            *item = Item { aabb: triangle_box(&frame, &corners), triangle: triangle as u32 };
+            *item = Item::new(&triangle_box(&frame, &corners), triangle as u32);
         }
     });
-    let whole = spread(&mut items, 0, workers);
-    let bounds = whole.bounds;
+    let whole = Spread::new(&mut items, 0, workers);
+    let bounds = whole.aabb();
     let piece = ahead(&mut items, whole, MOST_AHEAD, workers);
     let mut part = large(&mut items, piece, workers);
     if part.nodes.is_empty() {
@@ -176,9 +155,9 @@ fn large(items: &mut [Item], piece: Piece, workers: &Workers) -> Part {
     let mut tasks: Vec<Task<'_>> = Vec::with_capacity(WIDTH);
     let mut rest = items;
     for piece in pieces {
-        let Spread { ref range, bounds, .. } = piece.whole;
-        let (items, later) = rest.split_at_mut(range.len());
-        let first = range.start;
+        let Range { start: first, end } = piece.whole.range;
+        let bounds = piece.whole.aabb();
+        let (items, later) = rest.split_at_mut(end - first);
         tasks.push(Task { piece: Some(piece), items, first, bounds, part: Part::EMPTY });
         rest = later;
     }
@@ -224,21 +203,12 @@ fn link_of(items: &mut [Item], piece: Piece, part: &mut Part) -> Link {
     let place = part.add_node();
     for (lane, piece) in split_in_eight(items, piece, &Workers::one()).into_iter().enumerate() {
         let Range { start, end } = piece.whole.range;
-        let bounds = piece.whole.bounds;
+        let bounds = piece.whole.aabb();
         let link = link_of(&mut items[start - first..end - first], piece, part);
         part.nodes[place].boxes.set(lane, &bounds);
         part.nodes[place].links[lane] = link;
     }
     Link::to_node(place)
-}
-
-/// What a split needs to know of a range.
-struct Spread {
-    /// The place in the order of all items.
-    range: Range<usize>,
-    /// Bounds of the boxes and of twice their centres.
-    bounds: Aabb,
-    centers: Aabb,
 }
 
 /// A range, and the two that it falls into if that is known.
@@ -300,7 +270,7 @@ fn divide(
 fn widest(pieces: &[Piece], sizes: Range<usize>) -> Option<usize> {
     let weight = |index: usize| {
         let whole = &pieces[index].whole;
-        (surface(&whole.bounds), whole.range.len())
+        (whole.surface(), whole.range.len())
     };
     let open = |index: &usize| sizes.contains(&pieces[*index].whole.range.len());
     (0..pieces.len()).filter(open).max_by(|&a, &b| {
@@ -315,158 +285,11 @@ fn halves(items: &mut [Item], whole: &Spread, workers: &Workers) -> [Spread; 2] 
     let (start, many) = (whole.range.start, items.len() >= SHARED);
     let (one, other) = items.split_at_mut(middle);
     if many {
-        let (one, other) =
-            workers.join(|| spread(one, start, workers), || spread(other, start + middle, workers));
+        let (one, other) = workers.join(
+            || Spread::new(one, start, workers),
+            || Spread::new(other, start + middle, workers),
+        );
         return [one, other];
     }
-    [spread(one, start, workers), spread(other, start + middle, workers)]
-}
-
-#[inline]
-fn surface(aabb: &Aabb) -> f32 {
-    let [x, y, z] = aabb.size();
-    x * y + y * z + z * x
-}
-
-/// The neutral element of the union.
-const NOTHING: Aabb = Aabb { min: [f32::INFINITY; 3], max: [f32::NEG_INFINITY; 3] };
-
-/// Union without branches; neither side is NaN.
-#[inline(always)]
-fn join(one: &Aabb, other: &Aabb) -> Aabb {
-    let least = |a: f32, b: f32| if a < b { a } else { b };
-    let largest = |a: f32, b: f32| if a > b { a } else { b };
-    Aabb {
-        min: std::array::from_fn(|k| least(one.min[k], other.min[k])),
-        max: std::array::from_fn(|k| largest(one.max[k], other.max[k])),
-    }
-}
-
-/// Items from which on a pass is shared among threads.
-const SHARED: usize = 1 << 12;
-
-/// Runs a pass over items, by several threads for many; unions come out the same either way.
-fn pass<R: Clone + Send>(
-    items: &mut [Item],
-    workers: &Workers,
-    empty: R,
-    each: impl Fn(&[Item], &mut R) + Sync,
-    merge: impl Fn(&mut R, &R),
-) -> R {
-    if workers.count() == 1 || items.len() < SHARED {
-        let mut result = empty;
-        each(items, &mut result);
-        return result;
-    }
-    let tasks = 4 * workers.count();
-    let length = items.len().div_ceil(tasks);
-    let mut results = vec![empty.clone(); items.len().div_ceil(length)];
-    workers
-        .for_each_chunk_with(items, length, &mut results, |_, items, result| each(items, result));
-    let mut whole = empty;
-    results.iter().for_each(|result| merge(&mut whole, result));
-    whole
-}
-
-/// The spread of items whose first has a place in the order.
-fn spread(items: &mut [Item], first: usize, workers: &Workers) -> Spread {
-    let range = first..first + items.len();
-    let (bounds, centers) = pass(
-        items,
-        workers,
-        (NOTHING, NOTHING),
-        |items, (bounds, centers)| {
-            for item in items {
-                *bounds = join(bounds, &item.aabb);
-                let at = std::array::from_fn(|k| item.center(k));
-                *centers = join(centers, &Aabb { min: at, max: at });
-            }
-        },
-        |whole, part| *whole = (join(&whole.0, &part.0), join(&whole.1, &part.1)),
-    );
-    Spread { range, bounds, centers }
-}
-
-/// Splits the items of a range and says where.
-fn split(items: &mut [Item], part: &Spread, workers: &Workers) -> usize {
-    let count = items.len();
-    let size = part.centers.size();
-    let axis = if size[0] >= size[1] && size[0] >= size[2] {
-        0
-    } else if size[1] >= size[2] {
-        1
-    } else {
-        2
-    };
-    let wanted =
-        if size[axis] > 0.0 { cheapest(items, &part.centers, axis, workers) } else { count / 2 };
-    let place = in_eights(wanted, count);
-    items.select_nth_unstable_by(place, |a, b| {
-        a.center(axis).total_cmp(&b.center(axis)).then(a.triangle.cmp(&b.triangle))
-    });
-    place
-}
-
-/// The next multiple of eight, or of a power of eight up to an eighth of the whole, that leaves
-/// something on both sides.
-fn in_eights(wanted: usize, count: usize) -> usize {
-    let mut grain = WIDTH;
-    while grain * WIDTH * WIDTH <= count {
-        grain *= WIDTH;
-    }
-    let last = (count - 1) / grain * grain;
-    ((wanted + grain / 2) / grain * grain).clamp(grain.min(last), last)
-}
-
-#[derive(Clone, Copy)]
-struct Bin {
-    bounds: Aabb,
-    count: usize,
-}
-
-/// How many items lie before the bin boundary of least cost.
-fn cheapest(items: &mut [Item], centers: &Aabb, axis: usize, workers: &Workers) -> usize {
-    let count = items.len();
-    let low = centers.min[axis];
-    let per_length = (BINS as f32 * (1.0 - 1e-6)) / (centers.max[axis] - low);
-    let per_length = if per_length.is_finite() { per_length } else { 0.0 };
-    let bins = pass(
-        items,
-        workers,
-        [Bin { bounds: NOTHING, count: 0 }; BINS],
-        |items, bins| {
-            for item in items {
-                let bin = ((item.center(axis) - low) * per_length) as usize;
-                let bin = &mut bins[bin.min(BINS - 1)];
-                bin.bounds = join(&bin.bounds, &item.aabb);
-                bin.count += 1;
-            }
-        },
-        |whole, part| {
-            for (bin, other) in whole.iter_mut().zip(part) {
-                bin.bounds = join(&bin.bounds, &other.bounds);
-                bin.count += other.count;
-            }
-        },
-    );
-    let mut after = [0.0f32; BINS];
-    let (mut bounds, mut right) = (NOTHING, 0);
-    for k in (1..BINS).rev() {
-        bounds = join(&bounds, &bins[k].bounds);
-        right += bins[k].count;
-        after[k] = if right == 0 { 0.0 } else { surface(&bounds) * right as f32 };
-    }
-    let (mut bounds, mut left, mut best) = (NOTHING, 0, (f32::INFINITY, count / 2));
-    for k in 1..BINS {
-        bounds = join(&bounds, &bins[k - 1].bounds);
-        left += bins[k - 1].count;
-        if left == 0 || left == count {
-            continue;
-        }
-        let cost = surface(&bounds) * left as f32 + after[k];
-        if cost < best.0 {
-            best = (cost, left);
-        }
-    }
-    best.1
+    [Spread::new(one, start, workers), Spread::new(other, start + middle, workers)]
 }

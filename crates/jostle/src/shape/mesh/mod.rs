@@ -12,6 +12,7 @@
 //! | `tree.rs` | the tree, its frame, and refitting |
 //! | `check.rs` | what a mesh is checked for, and its bounds |
 //! | `build.rs` | how it is built |
+//! | `split.rs` | where a range of triangles is split in two |
 //! | `report.rs` | what a mesh is like and what is wrong with it |
 //! | `crossings.rs` | inside or outside of what is closed |
 //! | `winding.rs` | inside or outside |
@@ -23,6 +24,7 @@ mod check;
 mod crossings;
 mod near;
 mod report;
+mod split;
 mod touch;
 mod tree;
 mod winding;
