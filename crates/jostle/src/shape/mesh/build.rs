@@ -15,9 +15,9 @@
 //! new arrays.
 //!
 //! Times a triangle next to the form before this, in which a node split two ranges at a time and
-//! measured the bounds of its own range again: 0.91 to 0.95 with one thread, 0.80 to 0.95 with two;
-//! two threads take 0.56 to 0.60 of the time of one (the builds of `jostle-bench mesh-rivals` on
-//! meshes of 5 002 to 24 242 triangles, both forms in turns in one program).
+//! measured the bounds of its own range again: 0.91 to 0.95 with one thread, 0.85 to 0.94 with two;
+//! two threads took 0.56 to 0.61 of the time of one (meshes of 5 002 to 24 242 triangles, both
+//! forms in turns in one program, with splits along one axis).
 //!
 //! Tried and dropped:
 //! - Putting triangles before, in and after the bin of a split side by side in a second array and
