@@ -176,7 +176,10 @@ mod tests {
 
         #[test]
         fn a_place_names_its_block_and_its_box(
-            first in 0u32..1 << 20, node in 0u32..1 << 23, own in 0usize..8, lanes in [0usize..8, 0..8],
+            first in 0u32..1 << 20,
+            node in 0u32..1 << 23,
+            own in 0usize..8,
+            lanes in [0usize..8, 0..8],
         ) {
             let met = Met { own, node: (first + node) as usize, lane: lanes[0] };
             let place = Place::of(Place::base(&met, first) + lanes[1] as u32);

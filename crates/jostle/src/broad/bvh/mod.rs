@@ -61,15 +61,15 @@
 //! loops that end too soon to be predicted); AVX-512 with masks in registers of their own and
 //! broadcasts from memory (1.0 to 1.06 times, perhaps because a test has twelve loads anyway);
 //! lists that may grow within the loops that fill them (1.2 times a search: registers go to memory
-//! around a call that may happen, see `simd/places.rs`); tests that look their block up in a list and
-//! write their hits by its place (1.07 to 1.1 times a search, see `Place` in `family.rs`); AVX-512
-//! tests with three permuted registers in place of six broadcasts, which have half the instructions
-//! and take as long; tests kept for some steps, listed for boxes a little larger (of the whole step
-//! 2 to 10 % less at 0.02 widths of motion, a quarter less at 0.005, nothing at 0.1, but the step
-//! that lists takes 1.4 times as long as another, so worst steps grew); a second, silent search in the step
-//! that takes a new order, so that the next one can report changes: as long as the tracker's sort
-//! of all pairs, and in the longest step of all; closures around intrinsics, 5 times as slow,
-//! because they are not compiled for the instruction set around them.
+//! around a call that may happen, see `simd/places.rs`); tests that look their block up in a list
+//! and write their hits by its place (1.07 to 1.1 times a search, see `Place` in `family.rs`);
+//! AVX-512 tests with three permuted registers in place of six broadcasts, which have half the
+//! instructions and take as long; tests kept for some steps, listed for boxes a little larger (of
+//! the whole step 2 to 10 % less at 0.02 widths of motion, a quarter less at 0.005, nothing at 0.1,
+//! but the step that lists takes 1.4 times as long as another, so worst steps grew); a second,
+//! silent search in the step that takes a new order, so that the next one can report changes: as
+//! long as the tracker's sort of all pairs, and in the longest step of all; closures around
+//! intrinsics, 5 times as slow, because they are not compiled for the instruction set around them.
 //!
 //! Rows against writing all pairs and comparing the reports, 100 000 boxes that all move, means of
 //! 48 frames of the whole step: uniform at density 0.35 5.8 ms where it was 6.1, `sizes`, which has

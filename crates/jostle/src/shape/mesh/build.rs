@@ -53,8 +53,8 @@ const SMALL: usize = 1 << 10;
 const AHEAD: usize = 1 << 8;
 
 /// How deep pieces are split ahead. Halves are seldom so uneven that it takes more levels; then the
-/// rest is split when its node is made, and no mesh makes the recursion deep. Unit tests come across
-/// it with fewer triangles.
+/// rest is split when its node is made, and no mesh makes the recursion deep. Unit tests come
+/// across it with fewer triangles.
 const MOST_AHEAD: usize = if cfg!(test) { 4 } else { 32 };
 
 /// Triangles whose boxes one task computes.
