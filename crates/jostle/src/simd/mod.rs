@@ -25,6 +25,7 @@
 //! | `link`          | what is below a lane of a node (meshes)                                  |
 //! | `leaf8`         | eight triangles in 208 bytes (meshes)                                    |
 //! | `leaf_gaps`     | kernels: triangles of a leaf near a point, a box or a ray                |
+//! | `leaf_holds`    | kernels: triangles of a leaf with a corner inside a ball or a box         |
 //! | `leaf_pairs`    | kernels: triangles of one leaf against those of another                  |
 //! | `node_maps`     | kernels: the boxes of a node from another frame or along a ray (meshes)  |
 //! | `endpoint_sort` | kernel: insertion sort of whole vectors (`simd-sap`)                     |
