@@ -26,7 +26,8 @@
 //!   faster with one thread and 5 with two, which is noise, and two threads took 0.89 of the time
 //!   of one on the largest mesh, 0.72 without it.
 //! - Splitting ahead no further than what one thread builds: nodes also take small ranges of large
-//!   surface apart, and then one thread does while the others wait.
+//!   surface apart, and then one thread does while the others wait. Runs disagreed on how much
+//!   that costs.
 //! - Threads that stay awake when what woke them is done before they are up: no difference.
 
 use std::cmp::Reverse;
