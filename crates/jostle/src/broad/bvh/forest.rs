@@ -15,13 +15,15 @@ use crate::simd::node8::{Node8, NodeTests, WIDTH};
 use crate::simd::{self, Kernel, Simd};
 
 use super::changed_pairs::{Filters, Movers};
-use super::order::{Input, NONE, Sorter};
+use super::order::{Input, NONE, Sorter, Spot};
 use super::tree::{NOTHING, Tree, joined};
 
+mod aim;
 mod reorder;
 mod rest;
 
-use reorder::Reorder;
+use aim::Forecast;
+use reorder::{FEW_BLOCKS, Reorder, Wear};
 
 /// In no tree.
 const NO_HOME: u8 = u8::MAX;
@@ -35,11 +37,6 @@ const RESTING_PER_MOVER: usize = 3;
 
 /// Fewer boxes than this are not worth a tree of their own.
 const SMALL: usize = 64;
-
-/// How far the walks may fall behind those on a fresh tree before another order is begun, summed
-/// over the steps, in tests per block: a part of what that costs, in units of one test, because the
-/// tree goes on wearing out, faster and faster, until the new order is made.
-const DECAY_PER_BLOCK: u64 = 40;
 
 /// See the [module](self).
 #[derive(Clone, Debug, Default)]
@@ -76,12 +73,13 @@ pub(super) struct Forest {
     unsettled: Vec<Slot>,
     order: Vec<u32>,
     joining_order: Vec<u32>,
-    /// Tests per step on the fresh tree, and how far the steps since were above it.
-    fresh_tests: Option<u64>,
-    decay: u64,
+    wear: Wear,
+    forecast: Forecast,
     pub builds: u64,
     /// How often an order was taken that was made over several steps.
     pub orders: u64,
+    /// Of these, how many were made for where boxes in straight motion would be.
+    pub orders_ahead: u64,
     /// Changes when the movers get other places, or move without all their pairs being sought.
     pub layout: u64,
     /// True if a tree has become a still one in this step.
@@ -135,16 +133,25 @@ impl Forest {
         let withdrawn = self.unsettled.iter().any(|id| !boxes.is_live(*id));
         let churned = inserted.len() + removed.len() + usize::from(withdrawn);
         let many = churned * 8 > boxes.len() || (filtered && churned > 0);
-        if many || !self.still.is_empty() || !self.refiltered.is_empty() || self.is_worn_out() {
+        let few = self.moving.blocks() < FEW_BLOCKS;
+        let worn_out = self.is_worn_out();
+        if many || !self.still.is_empty() || !self.refiltered.is_empty() || (worn_out && !few) {
             return self.read_all(boxes);
         }
         if churned > 0 {
             self.churn(boxes);
         }
+        self.reorder.aim.forget();
         if self.take_order() {
             self.adopt_order();
+        } else {
+            self.note_before(worn_out);
         }
         self.moving.read(boxes.aabbs(), &self.workers);
+        if worn_out {
+            self.order_at_once(boxes);
+            self.moving.read(boxes.aabbs(), &self.workers);
+        }
         self.unsettled.clear();
         self.unsettled.extend_from_slice(inserted);
         self.changed_boxes = boxes.changes().len();
@@ -195,8 +202,8 @@ impl Forest {
         let new = boxes.changes().inserted().iter().map(|id| id.get());
         let homes = &self.homes;
         self.joining.begin().add(new.filter(|&id| homes[id as usize] == NO_HOME));
-        let aabb = |id: u32| boxes.aabbs()[id as usize];
-        let input = Input { aabb, filter: None::<fn(u32) -> Filter> };
+        let spot = |id: u32| Spot::of(&boxes.aabbs()[id as usize]);
+        let input = Input { spot, filter: None::<fn(u32) -> Filter> };
         let live = self.moving.live + self.joining.len();
         self.joining.order(&input, &self.workers, &mut self.order);
         self.append(live);
@@ -298,21 +305,12 @@ impl Forest {
         }
     }
 
-    /// Returns true if the walks have fallen behind `times` as far as is wanted, or more than
-    /// `eighths` of eight places are empty.
-    fn is_worn(&self, times: u64, eighths: usize) -> bool {
-        self.decay > DECAY_PER_BLOCK * times * self.moving.blocks() as u64
-            || self.moving.taken * 8 > self.moving.ids.len() * eighths
-    }
-
     /// Tells how many tests the step took, so that a tree that has become bad is noticed.
     pub(super) fn note_tests(&mut self, tests: u64) {
         // A step in which little changes has little to compare.
         let share = self.changed_blocks as u64 * 2 >= self.moving.blocks() as u64;
-        match self.fresh_tests {
-            _ if !share => {}
-            None => self.fresh_tests = Some(tests),
-            Some(fresh) => self.decay += tests.saturating_sub(fresh),
+        if share {
+            self.wear.note(tests);
         }
     }
 
@@ -320,16 +318,17 @@ impl Forest {
     fn order_movers(&self, boxes: &Boxes, sorter: &mut Sorter, order: &mut Vec<u32>) {
         let (homes, places) = (&self.homes, &self.places);
         let (moving, incoming) = (&self.moving, &self.incoming);
-        let aabb = |id: u32| {
+        let spot = |id: u32| {
             let (now, slot) = (boxes.aabbs()[id as usize], id as usize);
-            if now.min[0].is_nan() { old(homes, places, moving, incoming, slot) } else { now }
+            let gone = now.min[0].is_nan();
+            Spot::of(&if gone { old(homes, places, moving, incoming, slot) } else { now })
         };
         let filters = &self.filters;
         let filter = (!filters.is_empty()).then_some(|id: u32| {
             let of = if boxes.is_live(Slot::new(id)) { boxes.filters() } else { filters };
             of[id as usize]
         });
-        sorter.order(&Input { aabb, filter }, &self.workers, order);
+        sorter.order(&Input { spot, filter }, &self.workers, order);
     }
 
     /// Appends the incoming boxes to `order`, ordered among themselves.
@@ -529,10 +528,10 @@ fn build(
     sorter: &mut Sorter,
     workers: &Workers,
 ) {
-    let aabb = |id: u32| aabbs[id as usize];
+    let spot = |id: u32| Spot::of(&aabbs[id as usize]);
     let filter = filters.map(|filters| move |id: u32| filters[id as usize]);
     let live = sorter.len();
-    sorter.order(&Input { aabb, filter }, workers, &mut tree.ids);
+    sorter.order(&Input { spot, filter }, workers, &mut tree.ids);
     tree.shape(live);
     tree.read(aabbs, workers);
     match filters {

@@ -133,6 +133,36 @@ fn drifting_histories_agree_with_all_pairs() {
     }
 }
 
+/// Orders are made for where boxes will be if they go straight on, and only then: the boxes of a
+/// crowd that trembles never get far.
+#[test]
+fn orders_are_made_ahead_of_straight_motion_alone() {
+    for straight in [true, false] {
+        let mut drift = Drift::new(5, &Workers::new(2).unwrap());
+        let homes: Vec<_> = drift.boxes.ids().zip(drift.boxes.aabbs().to_vec()).collect();
+        for step in 0..120usize {
+            // There and back again.
+            let way = step.min(120 - step) as f32;
+            for (id, home) in &homes {
+                let speed = drift.speeds[id.slot().index()];
+                let at = std::array::from_fn(|k| {
+                    let by = if straight { way * speed[k] } else { drift.random.unit() * 1.5 };
+                    home.min[k] + by
+                });
+                drift.boxes.set(*id, cube(at)).unwrap();
+            }
+            drift.compare(&format!("step {step}"));
+            drift.boxes.commit();
+        }
+        let ahead = drift.tested.stats().count("orders_ahead").unwrap();
+        assert!(
+            if straight { ahead >= 2.0 } else { ahead == 0.0 },
+            "{ahead} of {}",
+            drift.orders()
+        );
+    }
+}
+
 /// A clone, and one algorithm after the other, in every phase of making an order.
 #[test]
 fn an_order_in_the_making_survives_clones_and_switches() {

@@ -17,26 +17,25 @@
 //! What lost: sorting a chunk once along each axis and splitting the sorted lists at every cut, so
 //! that no median is selected. It gives the same nodes with as many instructions (603 and 615
 //! million for two steps of `sizes` with 100 000 boxes, by callgrind) and in the same time. Bounds
-//! that are measured once in a chunk and only moved by the cuts: 5 % more tests in a search.
+//! that are measured once in a chunk and only moved by the cuts: 5 % more tests in a search; moved
+//! by each cut and measured again for 64 boxes: 2 % more than measured for each cut.
 
 use crate::aabb::Aabb;
 use crate::ds::pair_sort::PairSorter;
 use crate::ds::radix_sort::sort_words;
 use crate::filter::Filter;
 use crate::par::Workers;
+use crate::simd;
 
 mod cut;
 
-use cut::Cutter;
+use cut::{Cutter, Word};
 
 /// Stands for no box.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Ranges of this length are ordered by median cuts; it is a whole subtree of three levels.
 const CHUNK: usize = 512;
-
-/// Boxes of a chunk that are read at a time.
-const BATCH: usize = 64;
 
 /// Runs of at most this length are left to the cuts.
 const SHORT: usize = CHUNK / 8;
@@ -90,13 +89,12 @@ impl Survey {
         Survey { low: [f32::INFINITY; 3], high: [f32::NEG_INFINITY; 3], sizes: [0; 256] };
 
     #[inline(always)]
-    fn look(&mut self, aabb: &Aabb) {
-        let centre = centre(aabb);
+    fn look(&mut self, spot: &Spot) {
         for k in 0..3 {
-            self.low[k] = self.low[k].min(centre[k]);
-            self.high[k] = self.high[k].max(centre[k]);
+            self.low[k] = self.low[k].min(spot.centre[k]);
+            self.high[k] = self.high[k].max(spot.centre[k]);
         }
-        self.sizes[size_exponent(aabb) as usize] += 1;
+        self.sizes[spot.size_exponent() as usize] += 1;
     }
 
     /// Returns true if the centres are not one point; boxes that are gone have none.
@@ -118,13 +116,13 @@ impl Radix {
     fn survey(
         &mut self,
         keys: &mut [u64],
-        aabb: &(impl Fn(u32) -> Aabb + Sync),
+        spot: &(impl Fn(u32) -> Spot + Sync),
         workers: &Workers,
     ) -> Survey {
         self.runs.resize(keys.len().div_ceil(RUN), Survey::NOTHING);
         workers.for_each_chunk_with(keys, RUN, &mut self.runs, |_, keys, survey| {
             *survey = Survey::NOTHING;
-            keys.iter().for_each(|&key| survey.look(&aabb(key as u32)));
+            keys.iter().for_each(|&key| survey.look(&spot(key as u32)));
         });
         let mut all = Survey::NOTHING;
         self.runs.iter().for_each(|run| all.join(run));
@@ -145,10 +143,45 @@ impl Radix {
     }
 }
 
-/// How an id's box is found, and its filter if there are filters.
+/// What an order depends on: where a box is, and how large.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spot {
+    pub centre: [f32; 3],
+    /// The longest side.
+    pub size: f32,
+}
+
+impl Spot {
+    #[inline(always)]
+    pub(crate) fn of(aabb: &Aabb) -> Spot {
+        let centre = std::array::from_fn(|k| Spot::middle(aabb.min[k], aabb.max[k]));
+        let side = |k: usize| Spot::side(aabb.min[k], aabb.max[k]);
+        Spot { centre, size: side(0).max(side(1)).max(side(2)) }
+    }
+
+    /// The centre along an axis; infinite bounds count as the largest finite ones.
+    #[inline(always)]
+    pub(crate) fn middle(min: f32, max: f32) -> f32 {
+        0.5 * min.clamp(f32::MIN, f32::MAX) + 0.5 * max.clamp(f32::MIN, f32::MAX)
+    }
+
+    /// The length along an axis, 0 for a box at one infinite point.
+    #[inline(always)]
+    pub(crate) fn side(min: f32, max: f32) -> f32 {
+        if min == max { 0.0 } else { max - min }
+    }
+
+    /// The biased exponent of the longest side: 0 for a point, 255 for an infinite side.
+    #[inline(always)]
+    fn size_exponent(&self) -> i32 {
+        (self.size.to_bits() >> 23) as i32 & 0xff
+    }
+}
+
+/// How an id's spot is found, and its filter if there are filters.
 #[derive(Clone, Copy)]
-pub(crate) struct Input<B, F> {
-    pub aabb: B,
+pub(crate) struct Input<P, F> {
+    pub spot: P,
     pub filter: Option<F>,
 }
 
@@ -180,46 +213,46 @@ impl Sorter {
 
     /// Writes the ids to `order` so that neighbours in space are neighbours there. Boxes of
     /// different kinds begin at a multiple of eight, with [`NONE`] in the gaps.
-    pub(crate) fn order<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
+    pub(crate) fn order<P: Fn(u32) -> Spot + Sync, F: Fn(u32) -> Filter>(
         &mut self,
-        input: &Input<B, F>,
+        input: &Input<P, F>,
         workers: &Workers,
         order: &mut Vec<u32>,
     ) {
         self.code(input, workers);
-        self.sort(&input.aabb, workers);
-        self.cut_share(&input.aabb, workers, order, 0, 1);
+        self.sort(&input.spot, workers);
+        self.cut_share(&input.spot, workers, order, 0, 1);
     }
 
     /// The first part of [`Sorter::order`]: partitions the boxes and codes their centres.
-    pub(crate) fn code<B: Fn(u32) -> Aabb + Sync, F: Fn(u32) -> Filter>(
+    pub(crate) fn code<P: Fn(u32) -> Spot + Sync, F: Fn(u32) -> Filter>(
         &mut self,
-        input: &Input<B, F>,
+        input: &Input<P, F>,
         workers: &Workers,
     ) {
         self.ranges.clear();
-        let survey = self.radix.survey(&mut self.keys, &input.aabb, workers);
+        let survey = self.radix.survey(&mut self.keys, &input.spot, workers);
         let classes = Classes::of(&survey, self.keys.len());
         if classes.single && input.filter.is_none() {
             self.ranges.push((0, self.keys.len() as u32));
-            return code_within(&mut self.keys, &survey, &input.aabb, workers);
+            return code_within(&mut self.keys, &survey, &input.spot, workers);
         }
         self.partition(input, &classes);
         for &(from, to) in &self.ranges {
             let keys = &mut self.keys[from as usize..to as usize];
             if keys.len() > SHORT {
-                let survey = self.radix.survey(keys, &input.aabb, workers);
-                code_within(keys, &survey, &input.aabb, workers);
+                let survey = self.radix.survey(keys, &input.spot, workers);
+                code_within(keys, &survey, &input.spot, workers);
             }
         }
     }
 
     /// The second part of [`Sorter::order`]: the coarse order. Boxes may have moved since they were
     /// coded.
-    pub(crate) fn sort(&mut self, aabb: &(impl Fn(u32) -> Aabb + Sync), workers: &Workers) {
+    pub(crate) fn sort(&mut self, spot: &(impl Fn(u32) -> Spot + Sync), workers: &Workers) {
         for &(from, to) in &self.ranges {
             let keys = &mut self.keys[from as usize..to as usize];
-            sort_coded(keys, &mut self.radix, aabb, workers);
+            sort_coded(keys, &mut self.radix, spot, workers);
         }
     }
 
@@ -231,9 +264,9 @@ impl Sorter {
     }
 
     /// Partitions the keys by kind and class; `ranges` are the parts.
-    fn partition<B: Fn(u32) -> Aabb, F: Fn(u32) -> Filter>(
+    fn partition<P: Fn(u32) -> Spot, F: Fn(u32) -> Filter>(
         &mut self,
-        input: &Input<B, F>,
+        input: &Input<P, F>,
         classes: &Classes,
     ) {
         let mut counts = [0u32; (KINDS + 1) * CLASSES];
@@ -242,7 +275,7 @@ impl Sorter {
         for place in 0..self.keys.len() {
             let id = self.keys[place] as u32;
             let kind = input.filter.as_ref().map_or(0, |filter| self.kind(&filter(id)));
-            let part = kind * CLASSES + classes.class(&(input.aabb)(id));
+            let part = kind * CLASSES + classes.class(&(input.spot)(id));
             counts[part] += 1;
             self.parts.push(part as u8);
         }
@@ -284,7 +317,7 @@ impl Sorter {
     /// boxes. Boxes may have moved since they were sorted.
     pub(crate) fn cut_share(
         &self,
-        aabb: &(impl Fn(u32) -> Aabb + Sync),
+        spot: &(impl Fn(u32) -> Spot + Sync),
         workers: &Workers,
         order: &mut Vec<u32>,
         share: usize,
@@ -298,19 +331,13 @@ impl Sorter {
         workers.for_each_chunk(order, CHUNK, |chunk, order| {
             let begin = (first + chunk) * CHUNK;
             let keys = &keys[begin..][..order.len()];
-            let mut centres = [[0.0; 3]; CHUNK];
-            for (keys, centres) in keys.chunks(BATCH).zip(centres.chunks_mut(BATCH)) {
-                // The boxes first, so that several are on their way from memory at the same time.
-                let mut boxes = [Aabb::default(); BATCH];
-                let known = keys.iter().map(|&key| key as u32).enumerate();
-                for (place, id) in known.filter(|&(_, id)| id != NONE) {
-                    boxes[place] = aabb(id);
-                }
-                centres.iter_mut().zip(&boxes).for_each(|(at, aabb)| *at = centre(aabb));
+            let mut centres = [[0.0; CHUNK]; 3];
+            let known = keys.iter().map(|&key| key as u32).enumerate();
+            for (place, id) in known.filter(|&(_, id)| id != NONE) {
+                let at = spot(id).centre;
+                centres.iter_mut().zip(at).for_each(|(row, at)| row[place] = at);
             }
-            let cutter = Cutter { centres: &centres };
-            let mut words = [0; CHUNK];
-            words.iter_mut().zip(0..).for_each(|(word, place)| *word = place);
+            let mut words: [Word; CHUNK] = std::array::from_fn(|place| [0, 0, 0, place as u16]);
             // The first range that ends after the beginning of this chunk, and those behind it.
             let first = ranges.partition_point(|&(_, to)| to as usize <= begin);
             for &(from, to) in &ranges[first..] {
@@ -319,9 +346,10 @@ impl Sorter {
                 if from >= to {
                     break;
                 }
-                cutter.cut(&mut words[from - begin..to - begin], from);
+                let words = &mut words[from - begin..to - begin];
+                simd::run(Cutter { centres: &centres, words, begin: from });
             }
-            let places = words.iter().map(|&word| usize::from(word as u16));
+            let places = words.iter().map(|word| usize::from(word[3]));
             order.iter_mut().zip(places).for_each(|(id, place)| *id = keys[place] as u32);
         });
     }
@@ -353,26 +381,10 @@ impl Classes {
         Classes { single: largest <= first, first }
     }
 
-    fn class(&self, aabb: &Aabb) -> usize {
-        let above = size_exponent(aabb) - self.first + Classes::STEP - 1;
+    fn class(&self, spot: &Spot) -> usize {
+        let above = spot.size_exponent() - self.first + Classes::STEP - 1;
         (above / Classes::STEP).clamp(0, CLASSES as i32 - 1) as usize
     }
-}
-
-/// The biased exponent of the longest side: 0 for a point, 255 for an infinite side.
-#[inline]
-fn size_exponent(aabb: &Aabb) -> i32 {
-    let longest = aabb.extent(0).max(aabb.extent(1)).max(aabb.extent(2));
-    (longest.to_bits() >> 23) as i32 & 0xff
-}
-
-/// The centre of a box; infinite bounds count as the largest finite ones.
-#[inline(always)]
-fn centre(aabb: &Aabb) -> [f32; 3] {
-    std::array::from_fn(|k| {
-        let (min, max) = (aabb.min[k], aabb.max[k]);
-        0.5 * min.clamp(f32::MIN, f32::MAX) + 0.5 * max.clamp(f32::MIN, f32::MAX)
-    })
 }
 
 /// How centres within some bounds turn into codes: a table per axis and byte.
@@ -424,8 +436,7 @@ impl Curve {
     }
 
     #[inline(always)]
-    fn code(&self, aabb: &Aabb) -> u32 {
-        let centre = centre(aabb);
+    fn code(&self, centre: [f32; 3]) -> u32 {
         let mut code = 0;
         for k in 0..3 {
             let cell = (f64::from(centre[k]) - self.low[k]) * self.scale[k];
@@ -444,14 +455,14 @@ impl Curve {
 fn sort_along_curve(
     keys: &mut [u64],
     radix: &mut Radix,
-    aabb: &(impl Fn(u32) -> Aabb + Sync),
+    spot: &(impl Fn(u32) -> Spot + Sync),
     workers: &Workers,
 ) {
     if keys.len() > SHORT {
-        let survey = radix.survey(keys, aabb, workers);
-        code_within(keys, &survey, aabb, workers);
+        let survey = radix.survey(keys, spot, workers);
+        code_within(keys, &survey, spot, workers);
         if survey.is_spread() {
-            sort_coded(keys, radix, aabb, workers);
+            sort_coded(keys, radix, spot, workers);
         }
     }
 }
@@ -466,7 +477,7 @@ fn code_bits(boxes: usize) -> u32 {
 fn code_within(
     keys: &mut [u64],
     survey: &Survey,
-    aabb: &(impl Fn(u32) -> Aabb + Sync),
+    spot: &(impl Fn(u32) -> Spot + Sync),
     workers: &Workers,
 ) {
     if keys.len() <= SHORT {
@@ -480,7 +491,7 @@ fn code_within(
     workers.for_each_chunk(keys, RUN, |_, keys| {
         for key in keys {
             let id = *key as u32;
-            *key = u64::from(curve.code(&aabb(id))) << 32 | u64::from(id);
+            *key = u64::from(curve.code(spot(id).centre)) << 32 | u64::from(id);
         }
     });
 }
@@ -489,7 +500,7 @@ fn code_within(
 fn sort_coded(
     keys: &mut [u64],
     radix: &mut Radix,
-    aabb: &(impl Fn(u32) -> Aabb + Sync),
+    spot: &(impl Fn(u32) -> Spot + Sync),
     workers: &Workers,
 ) {
     if keys.len() <= SHORT {
@@ -508,7 +519,7 @@ fn sort_coded(
         let begin = known + keys[known..place].partition_point(|key| *key >> 32 < code);
         let end = place + keys[place..].partition_point(|key| *key >> 32 == code);
         if end - begin > SHORT {
-            sort_along_curve(&mut keys[begin..end], radix, aabb, workers);
+            sort_along_curve(&mut keys[begin..end], radix, spot, workers);
         }
         (known, place) = (end, end.next_multiple_of(STRIDE));
     }
@@ -522,10 +533,10 @@ mod tests {
     const COUNT: u32 = 20_000;
 
     /// A few hundred boxes share one place, the others are spread over three sizes.
-    fn boxed(id: u32) -> Aabb {
+    fn boxed(id: u32) -> Spot {
         let spread = |by: u32| (id.wrapping_mul(by) >> 8) as f32 / 1e6;
         let at = if id % 50 == 0 { [0.5; 3] } else { [40_503, 65_599, 2_654_435].map(spread) };
-        Aabb::new(at, at.map(|low| low + [0.1, 1.0, 900.0][id as usize % 3]))
+        Spot::of(&Aabb::new(at, at.map(|low| low + [0.1, 1.0, 900.0][id as usize % 3])))
     }
 
     /// Boxes may move and vanish between the parts of an order, all that share a place among them:
@@ -535,11 +546,11 @@ mod tests {
         let gone: [fn(u32) -> bool; 4] =
             [|_| false, |id| id % 50 == 0, |id| id % 50 != 0, |_| true];
         for gone in gone {
-            let left = |id: u32| if gone(id) { NO_BOX } else { boxed(id) };
+            let left = |id: u32| if gone(id) { Spot::of(&NO_BOX) } else { boxed(id) };
             let orders = [1, 3, 8].map(|threads| {
                 let (workers, mut sorter) = (Workers::new(threads).unwrap(), Sorter::default());
                 sorter.begin_with_all(COUNT as usize, &workers);
-                let input = Input { aabb: boxed, filter: None::<fn(u32) -> Filter> };
+                let input = Input { spot: boxed, filter: None::<fn(u32) -> Filter> };
                 sorter.code(&input, &workers);
                 sorter.sort(&left, &workers);
                 let mut order = Vec::new();

@@ -2,7 +2,7 @@
 //! whose grown boxes met then. [`Builder`] makes one over several steps.
 
 use crate::boxes::Boxes;
-use crate::broad::bvh::order::{Input, NONE, Sorter};
+use crate::broad::bvh::order::{Input, NONE, Sorter, Spot};
 use crate::broad::bvh::self_pairs::{Scratch, families, find_among};
 use crate::broad::bvh::tree::Tree;
 use crate::broad::shared::tasks::TaskState;
@@ -219,17 +219,17 @@ impl Builder {
 
     fn sort(&mut self, boxes: &Boxes, workers: &Workers) {
         self.sorter.begin().add(boxes.live_slots().map(|slot| slot.get()));
-        let aabb = |id: u32| boxes.aabbs()[id as usize];
+        let spot = |id: u32| Spot::of(&boxes.aabbs()[id as usize]);
         let filter = boxes.has_filters().then_some(|id: u32| boxes.filters()[id as usize]);
-        self.sorter.code(&Input { aabb, filter }, workers);
-        self.sorter.sort(&aabb, workers);
+        self.sorter.code(&Input { spot, filter }, workers);
+        self.sorter.sort(&spot, workers);
     }
 
     fn cut(&mut self, boxes: &Boxes, workers: &Workers, share: u32) {
         // Boxes that were removed since they were sorted are NaN, which orders like a number.
-        let aabb = |id: u32| boxes.aabbs()[id as usize];
+        let spot = |id: u32| Spot::of(&boxes.aabbs()[id as usize]);
         let order = &mut self.next.slots;
-        self.sorter.cut_share(&aabb, workers, order, share as usize, CUTS as usize);
+        self.sorter.cut_share(&spot, workers, order, share as usize, CUTS as usize);
         if share + 1 == CUTS {
             order.resize(order.len().next_multiple_of(WIDTH), NONE);
             self.note_fresh_order();

@@ -15,7 +15,7 @@ use crate::simd::prefetch::prefetch;
 
 use super::super::order::NONE;
 use super::super::tree::{NOTHING, Tree, Upkeep};
-use super::{DECAY_PER_BLOCK, Forest, MOVING, NO_HOME, RESTING_PER_MOVER, SMALL, build};
+use super::{Forest, MOVING, NO_HOME, RESTING_PER_MOVER, SMALL, build};
 
 /// Places of a tree that are looked through at once for boxes that changed.
 const PLACES_AT_ONCE: usize = 1 << 9;
@@ -39,6 +39,8 @@ impl Forest {
         // Neither belongs into a step that has begun with a new tree of movers.
         if !std::mem::take(&mut self.retired) && !self.refit_loose() {
             self.note_some_places();
+            self.reorder.aim.forget();
+            self.note_previous();
             self.advance_order(boxes);
         }
         self.trim();
@@ -149,8 +151,7 @@ impl Forest {
         }
         self.moving.gather(boxes.aabbs(), &self.workers);
         self.settle();
-        // Worn, and still so if some boxes join.
-        self.decay = 1 + 2 * DECAY_PER_BLOCK * self.moving.blocks() as u64;
+        self.wear.urgent = true;
     }
 
     /// Makes the bounds of a tree enclose no more what was taken from it when it became a still
