@@ -42,8 +42,8 @@ pub(crate) struct Instant(Now);
 impl Instant {
     #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     pub(crate) fn now() -> Instant {
-        let now = Now::now();
-        Instant(now.checked_sub(saved()).unwrap_or(now))
+        let (now, saved) = (Now::now(), saved());
+        Instant(if saved.is_zero() { now } else { now.checked_sub(saved).unwrap_or(now) })
     }
 
     #[cfg(all(target_family = "wasm", target_os = "unknown"))]

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! partition the boxes by kind of filter, then by class of size
-//! in each part: code the centres along a Morton curve, sort by code
+//! in each part, unless all boxes are one chunk:
+//!     code the centres along a Morton curve, sort by code
 //!     a long run with one code: the same again with the run's own bounds
 //! in each chunk of 512: cut at the median of the longest side until eight are left
 //! ```
@@ -235,12 +236,16 @@ impl Sorter {
         let classes = Classes::of(&survey, self.keys.len());
         if classes.single && input.filter.is_none() {
             self.ranges.push((0, self.keys.len() as u32));
+            if self.is_one_chunk() {
+                return;
+            }
             return code_within(&mut self.keys, &survey, &input.spot, workers);
         }
         self.partition(input, &classes);
+        let one_chunk = self.is_one_chunk();
         for &(from, to) in &self.ranges {
             let keys = &mut self.keys[from as usize..to as usize];
-            if keys.len() > SHORT {
+            if keys.len() > SHORT && !one_chunk {
                 let survey = self.radix.survey(keys, &input.spot, workers);
                 code_within(keys, &survey, &input.spot, workers);
             }
@@ -250,10 +255,18 @@ impl Sorter {
     /// The second part of [`Sorter::order`]: the coarse order. Boxes may have moved since they were
     /// coded.
     pub(crate) fn sort(&mut self, spot: &(impl Fn(u32) -> Spot + Sync), workers: &Workers) {
+        if self.is_one_chunk() {
+            return;
+        }
         for &(from, to) in &self.ranges {
             let keys = &mut self.keys[from as usize..to as usize];
             sort_coded(keys, &mut self.radix, spot, workers);
         }
+    }
+
+    /// Returns true if there are so few boxes that the cuts make all of the order.
+    fn is_one_chunk(&self) -> bool {
+        self.keys.len() <= CHUNK
     }
 
     /// Bytes held.
