@@ -36,6 +36,10 @@ const REMOVED: u8 = 4;
 /// If more than one box in this many changed, all states are settled instead of the listed ones.
 const MANY_CHANGES: usize = 16;
 
+/// Bytes that one task settles at the end of a step: about a microsecond, so that other threads
+/// join in for many boxes only.
+const STATES_PER_TASK: usize = if cfg!(test) { 1 << 12 } else { 1 << 15 };
+
 /// A set of boxes with filters, and what changed in it since the last step.
 ///
 /// Every change is checked before anything is written: on an error the set is as it was. A
@@ -575,7 +579,9 @@ impl Boxes {
         if listed > self.state.len() / MANY_CHANGES {
             // One pass over a byte for each box, by vectors, instead of a walk through the lists.
             let settle = |state: u8| if state == INSERTED || state == MOVED { KEPT } else { state };
-            self.state.iter_mut().for_each(|state| *state = settle(*state));
+            let settle_all =
+                |_, run: &mut [u8]| run.iter_mut().for_each(|state| *state = settle(*state));
+            self.workers.for_each_chunk(&mut self.state, STATES_PER_TASK, settle_all);
             self.changes.inserted.clear();
             self.runs.end(&mut self.changes.moved);
         }

@@ -6,8 +6,8 @@
 //! (`events/last_report.rs`): an algorithm that keeps its order repeats most of it, and only what
 //! is unmatched is sorted. If the two are not alike, the report costs a few linear passes more: it
 //! is sorted ([`pair_sort`](crate::ds::pair_sort)) and compared with the set of the step before,
-//! which it then replaces. A delta costs the sorting of its events. The set follows at once if they
-//! are many, and otherwise when it is asked for (`events/pair_set.rs`).
+//! which it then replaces. A delta costs the sorting of its events. The set follows when it is
+//! asked for or when the events of some steps are many (`events/pair_set.rs`).
 //!
 //! Every pass is cut into parts for the workers: a sorted set by places, and whatever is compared
 //! with it by the pairs at these places. The events of the parts, one after the other, are those of
@@ -31,13 +31,15 @@ use crate::ds::pair_sort::{PairSorter, tasks_for};
 use crate::pair::{MANY_PAIRS, Pair, PairBuffer};
 use crate::par::Workers;
 
+mod flip_log;
+mod flip_sort;
 mod flips;
 mod last_report;
 mod list_diff;
 mod merge;
 mod pair_set;
 
-use flips::{Flips, join_parts};
+use flips::{FlipList, Flips};
 use last_report::LastReport;
 use pair_set::PairSet;
 
@@ -73,8 +75,6 @@ struct PartEvents {
     unmatched: Vec<u64>,
     /// True if the two lists are alike.
     alike: bool,
-    /// Number of flips that count.
-    kept: usize,
 }
 
 /// Keeps the set of overlapping pairs in canonical order and the events of the last step.
@@ -88,6 +88,8 @@ pub struct PairTracker {
     flips: Flips,
     last: LastReport,
     parts: Vec<PartEvents>,
+    /// Where the events of each part end.
+    ends: Vec<usize>,
     sorter: PairSorter<Pair>,
 }
 
@@ -164,8 +166,8 @@ impl PairTracker {
         Events { began: &self.began, ended: &self.ended }
     }
 
-    /// Every overlapping pair, ascending. If few pairs began and ended in the last steps and
-    /// nobody asked since, the set follows them now: one pass over it.
+    /// Every overlapping pair, ascending. If pairs began and ended in the last steps and nobody
+    /// asked since, the set may have to follow them now: one pass over it.
     pub fn pairs(&self) -> &[Pair] {
         self.set.all()
     }
@@ -211,16 +213,18 @@ impl PairTracker {
             return false;
         };
         // What is unmatched in both has another place in the report and is still there.
-        self.collect_unmatched(count);
-        self.follow_flips(slots);
+        let PairTracker { workers, flips, parts, .. } = self;
+        let list = |part: usize| FlipList::Flips(&parts[part].unmatched);
+        let flips = flips.sort(count, list, slots, workers);
+        self.follow_flips(flips);
         true
     }
 
-    /// Takes the events from the flips, which are in any order.
-    fn follow_flips(&mut self, slots: usize) {
-        let PairTracker { workers, flips, parts, began, ended, .. } = self;
-        flips.settle(slots, workers, parts, began, ended);
-        self.set.flip(&self.flips.words);
+    /// Takes the events from the flips, which have been sorted and are so many.
+    fn follow_flips(&mut self, count: usize) {
+        let PairTracker { workers, flips, set, began, ended, .. } = self;
+        let kept = flips.write(workers, began, ended, set.room(count));
+        set.flip(kept, began.len());
     }
 
     fn apply_full(&mut self, found: &PairBuffer, slots: usize) {
@@ -250,18 +254,9 @@ impl PairTracker {
             std::mem::swap(&mut self.began, &mut part.began);
             return std::mem::swap(&mut self.ended, &mut part.ended);
         }
-        let (parts, any) = (&self.parts[..count], Pair::from_key(1));
-        join_parts(parts, &self.workers, &mut self.began, any, |part| &part.began);
-        join_parts(parts, &self.workers, &mut self.ended, any, |part| &part.ended);
-    }
-
-    /// Takes what the lanes of two reports do not share, one lane after the other.
-    fn collect_unmatched(&mut self, count: usize) {
-        let words = &mut self.flips.words;
-        if let [part] = &mut self.parts[..count] {
-            return std::mem::swap(words, &mut part.unmatched);
-        }
-        join_parts(&self.parts[..count], &self.workers, words, 0, |part| &part.unmatched);
+        let (parts, workers) = (&self.parts[..count], &self.workers);
+        join_parts(parts, workers, &mut self.ends, &mut self.began, |part| &part.began);
+        join_parts(parts, workers, &mut self.ends, &mut self.ended, |part| &part.ended);
     }
 
     fn apply_delta(&mut self, found: &PairBuffer, slots: usize) {
@@ -269,8 +264,13 @@ impl PairTracker {
             self.sort_delta(found);
             self.set.follow(&self.began, &self.ended);
         } else {
-            self.flips.collect(found, &self.workers);
-            self.follow_flips(slots);
+            let lanes = found.lane_count();
+            let list = |number: usize| match number < lanes {
+                true => FlipList::Began(found.slice(number)),
+                false => FlipList::Ended(found.ended()),
+            };
+            let flips = self.flips.sort(lanes + 1, list, slots, &self.workers);
+            self.follow_flips(flips);
         }
         if !(self.began.is_empty() && self.ended.is_empty()) {
             self.last.invalidate();
@@ -313,12 +313,35 @@ impl PairTracker {
         if boxes.slots() > flips::MOST_SLOTS {
             return self.set.follow(&self.began, &self.ended);
         }
-        let words = &mut self.flips.words;
-        words.clear();
-        words.extend(self.began.iter().map(|&pair| flips::fresh(pair)));
-        words.extend(self.ended.iter().map(|&pair| flips::gone(pair)));
-        self.follow_flips(boxes.slots());
+        let PairTracker { workers, flips, began, ended, .. } = self;
+        let list = |number: usize| match number {
+            0 => FlipList::Began(began),
+            _ => FlipList::Ended(ended),
+        };
+        let flips = flips.sort(2, list, boxes.slots(), workers);
+        self.follow_flips(flips);
     }
+}
+
+/// Writes a list of each part, one after the other, to one list. `ends` is memory.
+fn join_parts(
+    parts: &[PartEvents],
+    workers: &Workers,
+    ends: &mut Vec<usize>,
+    all: &mut Vec<Pair>,
+    list: impl Fn(&PartEvents) -> &Vec<Pair> + Sync,
+) {
+    let mut total = 0;
+    ends.clear();
+    ends.extend(parts.iter().map(|part| {
+        total += list(part).len();
+        total
+    }));
+    all.resize(total, Pair::from_key(1));
+    let begin = |part: usize| part.checked_sub(1).map_or(0, |last| ends[last]);
+    workers.for_each_part(all, parts.len(), begin, |part, own| {
+        own.copy_from_slice(list(&parts[part]));
+    });
 }
 
 /// Finds the events between two ascending sets, part by part; returns the number of parts.

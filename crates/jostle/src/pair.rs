@@ -372,10 +372,14 @@ impl PairBuffer {
         if self.len() > limit { Err(LimitReached { limit }) } else { Ok(()) }
     }
 
-    /// Gives back most of the memory of lanes that held many pairs and hold few.
+    /// Gives back most of the memory of lanes that together held many pairs and hold few.
     pub(crate) fn give_back(&mut self) {
-        let large = |lane: &&mut Lane| lane.pairs.capacity() > MANY_PAIRS.max(4 * lane.pairs.len());
-        for lane in self.lanes.iter_mut().filter(large) {
+        let held: usize = self.lanes.iter().map(|lane| lane.pairs.capacity()).sum();
+        if held <= MANY_PAIRS.max(4 * self.len()) {
+            return;
+        }
+        for lane in &mut self.lanes {
+            // With room for more: the next step may find more here, and asking costs time.
             lane.pairs.shrink_to(2 * lane.pairs.len());
         }
     }

@@ -224,6 +224,24 @@ impl Workers {
         self.share(parts, both, |(part, (own, scratch))| task(part, own, scratch));
     }
 
+    /// As [`Workers::for_each_part`], with stretches of three lists, whose parts begin at the three
+    /// places of `begin`.
+    pub(crate) fn for_each_three_parts<A: Send, B: Send, C: Send>(
+        &self,
+        parts: usize,
+        (ones, twos, threes): (&mut [A], &mut [B], &mut [C]),
+        begin: impl Fn(usize) -> [usize; 3] + Sync,
+        task: impl Fn(usize, (&mut [A], &mut [B], &mut [C])) + Sync,
+    ) {
+        let [one, two, three] = [0, 1, 2].map(|list| {
+            let begin = &begin;
+            move |part: usize| begin(part)[list]
+        });
+        let both = cut(ones, parts, &one).zip(cut(twos, parts, &two));
+        let numbered = both.zip(cut(threes, parts, &three)).enumerate();
+        self.share(parts, numbered, |(part, ((one, two), three))| task(part, (one, two, three)));
+    }
+
     /// Calls `task` with each two items of the same place, and the place. The slices are of the
     /// same length.
     pub fn for_each_two<A: Send, B: Send>(
@@ -278,9 +296,10 @@ fn cut<'a, T>(
     parts: usize,
     begin: &impl Fn(usize) -> usize,
 ) -> impl Iterator<Item = &'a mut [T]> {
-    let mut rest = items;
+    let (mut rest, mut from) = (items, 0);
     (0..parts).map(move |part| {
-        let length = begin(part + 1) - begin(part);
+        let to = begin(part + 1);
+        let length = to - std::mem::replace(&mut from, to);
         rest.split_off_mut(..length).expect("parts end with the items")
     })
 }
@@ -429,6 +448,14 @@ mod tests {
             );
             assert!(items.iter().enumerate().all(|(k, item)| *item == 11 * part(k)));
             assert_eq!(lengths, [0, 3, 897, 0, 100]);
+            let (mut ones, mut twos, mut threes) = ([0; 9], [0; 4], [0; 7]);
+            let begin = |part: usize| [[0, 0, 0], [2, 0, 3], [2, 4, 7], [9, 4, 7]][part];
+            let lists = (&mut ones[..], &mut twos[..], &mut threes[..]);
+            workers.for_each_three_parts(3, lists, begin, |part, (one, two, three)| {
+                [one, two, three].into_iter().for_each(|list| list.fill(part + 1));
+            });
+            assert_eq!(ones, [1, 1, 3, 3, 3, 3, 3, 3, 3]);
+            assert_eq!((twos, threes), ([2; 4], [1, 1, 1, 2, 2, 2, 2]));
             assert_eq!(workers.join(|| 1, || 2), (1, 2));
             let caller = std::thread::current().id();
             let here = || std::thread::current().id() == caller;

@@ -27,7 +27,7 @@ impl Boxes {
 
     /// The first invalid box of a batch, looked for by all workers.
     pub(super) fn check_batch(&self, aabbs: &[Aabb]) -> Result<(), InvalidBox> {
-        if self.workers.count() == 1 || aabbs.len() <= set_all::RUN {
+        if self.workers.count() == 1 || aabbs.len() <= set_all::FEW {
             return check_all(aabbs);
         }
         let invalid = AtomicUsize::new(usize::MAX);
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::par::Workers;
 
-    const COUNT: usize = 3 * set_all::RUN + 5;
+    const COUNT: usize = set_all::FEW + 3 * set_all::RUN + 5;
 
     /// Into gaps and behind them, as one by one; the first of two bad boxes is named, by every
     /// number of workers.

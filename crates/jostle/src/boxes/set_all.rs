@@ -12,8 +12,12 @@ use crate::error::InvalidBox;
 use crate::id::Slot;
 use crate::simd::box_blocks::{BLOCK, find_differing};
 
-/// Boxes in a run: enough that handing a run to a worker costs little next to reading it.
-pub(super) const RUN: usize = 1 << 13;
+/// Boxes in a run: enough that handing a run to a worker costs little next to reading it, and few
+/// enough that a million boxes are several runs for each of 64 workers.
+pub(super) const RUN: usize = 1 << 11;
+
+/// Fewer boxes than this are handed over before another thread wakes up.
+pub(super) const FEW: usize = 1 << 13;
 
 /// What a run found, on cache lines of its own.
 #[derive(Clone)]
@@ -31,6 +35,30 @@ pub(super) struct Run {
 impl Default for Run {
     fn default() -> Run {
         Run { differing: [0; RUN / BLOCK], valid: true, count: 0, begin: 0 }
+    }
+}
+
+impl Run {
+    /// Writes what differs. Boxes that are already in a list of changes keep their place there, and
+    /// their bits go.
+    fn write(&mut self, old: &mut [Aabb], new: &[Aabb], state: &mut [u8]) {
+        self.count = 0;
+        let blocks = old.chunks_mut(BLOCK).zip(new.chunks(BLOCK)).zip(state.chunks_mut(BLOCK));
+        for (((old, new), state), word) in blocks.zip(&mut self.differing) {
+            match *word {
+                0 => continue,
+                u32::MAX => old.copy_from_slice(&new[..BLOCK]),
+                differing => each_bit(differing, |bit| old[bit] = new[bit]),
+            }
+            match *word {
+                u32::MAX if state.iter().all(|&state| state == KEPT) => state.fill(MOVED),
+                differing => each_bit(differing, |bit| match state[bit] {
+                    KEPT => state[bit] = MOVED,
+                    _ => *word &= !(1 << bit),
+                }),
+            }
+            self.count += word.count_ones() as usize;
+        }
     }
 }
 
@@ -90,7 +118,7 @@ impl Boxes {
             self.list_differing(count);
             Ok(())
         };
-        if aabbs.len() > RUN { workers.enter(set) } else { workers.alone(set) }
+        if aabbs.len() > FEW { workers.enter(set) } else { workers.alone(set) }
     }
 
     fn find_differing(&mut self, aabbs: &[Aabb], count: usize) -> Result<(), InvalidBox> {
@@ -121,32 +149,11 @@ impl Boxes {
 
     fn write_differing(&mut self, aabbs: &[Aabb], count: usize) {
         let Boxes { workers, runs, aabbs: old, state, .. } = self;
-        let runs = &mut runs.runs[..count];
-        workers.for_each_chunk(old, RUN, |number, old| {
-            let new = &aabbs[number * RUN..];
-            let blocks = old.chunks_mut(BLOCK).zip(new.chunks(BLOCK));
-            for ((old, new), &word) in blocks.zip(&runs[number].differing) {
-                match word {
-                    0 => {}
-                    u32::MAX => old.copy_from_slice(&new[..BLOCK]),
-                    _ => each_bit(word, |bit| old[bit] = new[bit]),
-                }
-            }
-        });
-        // Boxes that are already in a list of changes keep their place.
-        workers.for_each_chunk_with(state, RUN, runs, |_, state, run| {
-            run.count = 0;
-            for (state, word) in state.chunks_mut(BLOCK).zip(&mut run.differing) {
-                match *word {
-                    0 => continue,
-                    u32::MAX if state.iter().all(|&state| state == KEPT) => state.fill(MOVED),
-                    differing => each_bit(differing, |bit| match state[bit] {
-                        KEPT => state[bit] = MOVED,
-                        _ => *word &= !(1 << bit),
-                    }),
-                }
-                run.count += word.count_ones() as usize;
-            }
+        let boxes = old.len();
+        let lists = (&mut old[..], &mut state[..], &mut runs.runs[..count]);
+        let begin = |number: usize| [boxes.min(number * RUN), boxes.min(number * RUN), number];
+        workers.for_each_three_parts(count, lists, begin, |number, (old, state, run)| {
+            run[0].write(old, &aabbs[number * RUN..], state);
         });
     }
 
@@ -204,7 +211,7 @@ mod tests {
     use crate::filter::Filter;
     use crate::par::Workers;
 
-    const COUNT: usize = 5 * RUN + 77;
+    const COUNT: usize = FEW + 5 * RUN + 77;
 
     fn unit(at: f32) -> Aabb {
         Aabb::new([at; 3], [at + 1.0; 3])

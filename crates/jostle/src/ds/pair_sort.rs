@@ -1,11 +1,12 @@
 //! Sorts pairs of small numbers in a few linear passes, on several workers.
 //!
-//! The first numbers are cut into ranges. The pairs, which come as slices, are cut into as many
-//! sources as there are tasks; each source counts its pairs by range and moves them into a buffer
+//! The first numbers are cut into ranges. The pairs, which come as slices, are cut into sources,
+//! one for two tasks; each source counts its pairs by range and moves them into a buffer
 //! of its own, range after range. Then each range, which fits the first cache, is collected from
-//! all sources and sorted by counting its rows; the few pairs of a row are sorted by insertion. No
-//! task writes where another does, and no step but the sum of the counts is serial.
-//! Time O(m + n), memory a second copy of the pairs.
+//! all sources and sorted by counting its rows, or some rows as one where pairs are few; the few
+//! pairs that are counted as one are sorted by insertion. No task writes where another does, and
+//! nothing is serial but what is done once for a task. Time O(m + n), memory a second copy of the
+//! pairs.
 //!
 //! With one worker there is one source, and the passes are those of a plain counting sort.
 
@@ -21,7 +22,10 @@ const FEWEST_ROWS: usize = 1 << 6;
 const LONG_ROW: usize = 24;
 
 /// Fewer pairs than this are not worth a task.
-pub(crate) const PAIRS_PER_TASK: usize = 1 << 11;
+pub(crate) const PAIRS_PER_TASK: usize = 1 << 10;
+
+/// A range has at least this many pairs for each source, which is looked at for each range.
+const PAIRS_PER_SOURCE: usize = 4;
 
 /// Tasks per worker, so that one that is held up leaves the rest to the others.
 const TASKS_PER_WORKER: usize = 4;
@@ -31,6 +35,35 @@ pub(crate) fn tasks_for(pairs: usize, workers: &Workers) -> usize {
     match workers.count() {
         1 => 1,
         count => (count * TASKS_PER_WORKER).clamp(1, (pairs / PAIRS_PER_TASK).max(1)),
+    }
+}
+
+/// Counters of a range for each of its pairs, at most.
+const COUNTERS_PER_PAIR: usize = 2;
+
+/// Ranges whose counts one task sums over all sources.
+const RANGES_PER_SUM: usize = 64;
+
+/// Keys that are read by their places, more than once.
+pub(crate) trait Keys<K>: Sync {
+    /// Number of keys.
+    fn count(&self) -> usize;
+
+    /// Calls `with` for each key from one place to another.
+    fn each(&self, from: usize, to: usize, with: impl FnMut(K));
+}
+
+/// Slices one after the other.
+struct Slices<I>(I);
+
+impl<'a, K: Copy + Sync + 'a, I: Iterator<Item = &'a [K]> + Clone + Sync> Keys<K> for Slices<I> {
+    fn count(&self) -> usize {
+        self.0.clone().map(<[K]>::len).sum()
+    }
+
+    #[inline(always)]
+    fn each(&self, from: usize, to: usize, with: impl FnMut(K)) {
+        part(self.0.clone(), from, to).flatten().copied().for_each(with);
     }
 }
 
@@ -76,12 +109,40 @@ impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
             return sorted.sort_unstable_by_key(|&key| key.into());
         }
         let tasks = tasks_for(total, workers);
-        let rows = rows_for(numbers, tasks);
-        self.fill_sources(slices, (total, numbers.div_ceil(rows)), rows, tasks, workers);
+        let rows = rows_for(numbers, total, tasks);
+        let ranges = numbers.div_ceil(rows);
+        self.fill_sources(&Slices(slices), ranges, rows, tasks, workers);
         // Every place is written: what is there already is as good as any filling.
         let any = self.sources.iter().find_map(|source| source.moved.first());
-        sorted.resize(total, *any.expect("there are pairs"));
-        self.collect(sorted, tasks, rows, workers);
+        let any = *any.expect("there are pairs");
+        // Doubled, most of the room would stay empty: the next sort is about as long.
+        if sorted.capacity() < total {
+            sorted.reserve_exact(total + total / 16 - sorted.len());
+        }
+        sorted.resize(total, any);
+        self.collect(sorted, rows, workers, &mut vec![(); tasks], |_, _, _| {});
+    }
+
+    /// Writes keys, of which there are as many as places, ascending to `sorted`. Calls `then` with
+    /// each of `parts` parts of them as soon as it is sorted; no row is in two of these. Returns
+    /// false, with nothing done, if another sort suits the keys better.
+    pub(crate) fn sort_parts<P: Send>(
+        &mut self,
+        keys: &impl Keys<K>,
+        numbers: usize,
+        workers: &Workers,
+        sorted: &mut [K],
+        parts: &mut [P],
+        then: impl Fn(&mut P, usize, &mut [K]) + Sync,
+    ) -> bool {
+        let tasks = parts.len();
+        if counting_is_slow(sorted.len(), numbers) {
+            return false;
+        }
+        let rows = rows_for(numbers, sorted.len(), tasks);
+        self.fill_sources(keys, numbers.div_ceil(rows), rows, tasks, workers);
+        self.collect(sorted, rows, workers, parts, then);
+        true
     }
 
     /// As [`PairSorter::sort`], from a slice to itself.
@@ -91,25 +152,35 @@ impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
             return keys.sort_unstable_by_key(|&key| key.into());
         }
         let tasks = tasks_for(total, workers);
-        let rows = rows_for(numbers, tasks);
-        let slices = std::iter::once(&*keys);
-        self.fill_sources(slices, (total, numbers.div_ceil(rows)), rows, tasks, workers);
-        self.collect(keys, tasks, rows, workers);
+        let rows = rows_for(numbers, total, tasks);
+        let slices = Slices(std::iter::once(&*keys));
+        self.fill_sources(&slices, numbers.div_ceil(rows), rows, tasks, workers);
+        self.collect(keys, rows, workers, &mut vec![(); tasks], |_, _, _| {});
     }
 
-    /// Writes the pairs of the sources, ascending.
-    fn collect(&self, sorted: &mut [K], tasks: usize, rows: usize, workers: &Workers) {
-        let total = sorted.len();
-        let (sources, begins) = (&self.sources[..tasks], &self.begins);
+    /// Writes the pairs of the sources, ascending, in parts that are told their first places.
+    fn collect<P: Send>(
+        &self,
+        sorted: &mut [K],
+        rows: usize,
+        workers: &Workers,
+        parts: &mut [P],
+        then: impl Fn(&mut P, usize, &mut [K]) + Sync,
+    ) {
+        let (total, tasks) = (sorted.len(), parts.len());
+        let (sources, begins) = (&self.sources[..sources_for(tasks)], &self.begins);
         let first = |task: usize| begins.partition_point(|&begin| begin < total * task / tasks);
         let begin = |task: usize| if task == tasks { total } else { begins[first(task)] };
-        workers.for_each_part(sorted, tasks, begin, |task, mut sorted| {
+        workers.for_each_part_with(sorted, parts, begin, |task, sorted, part| {
+            let mut counters = [0; ROWS + 1];
             let last = if task + 1 == tasks { begins.len() - 1 } else { first(task + 1) };
+            let mut rest = &mut *sorted;
             for range in first(task)..last {
-                let (own, later) = sorted.split_at_mut(begins[range + 1] - begins[range]);
-                sort_range(sources, range, rows, own);
-                sorted = later;
+                let (own, later) = rest.split_at_mut(begins[range + 1] - begins[range]);
+                sort_range(sources, range, rows, &mut counters, own);
+                rest = later;
             }
+            then(part, begins[first(task)], sorted);
         });
     }
 
@@ -121,30 +192,34 @@ impl<K: Copy + Into<u64> + Send + Sync> PairSorter<K> {
         self.sources.iter().map(held).sum::<usize>() + self.begins.capacity() * size_of::<usize>()
     }
 
-    fn fill_sources<'a>(
+    fn fill_sources(
         &mut self,
-        slices: impl Iterator<Item = &'a [K]> + Clone + Sync,
-        (total, ranges): (usize, usize),
+        keys: &impl Keys<K>,
+        ranges: usize,
         rows: usize,
         tasks: usize,
         workers: &Workers,
-    ) where
-        K: 'a,
-    {
-        if self.sources.len() < tasks {
-            self.sources.resize_with(tasks, || Source { ends: Vec::new(), moved: Vec::new() });
+    ) {
+        let count = sources_for(tasks);
+        if self.sources.len() < count {
+            self.sources.resize_with(count, || Source { ends: Vec::new(), moved: Vec::new() });
         }
-        workers.for_each(&mut self.sources[..tasks], |task, source| {
-            let (from, to) = (total * task / tasks, total * (task + 1) / tasks);
-            source.fill(&part(slices.clone(), from, to), to - from, ranges, rows);
+        let total = keys.count();
+        workers.for_each(&mut self.sources[..count], |number, source| {
+            let place = |number: usize| total * number / count;
+            source.fill(keys, (place(number), place(number + 1)), ranges, rows);
         });
         // The sum of the ends of a range in all sources is its end among all pairs.
-        self.begins.clear();
         self.begins.resize(ranges + 1, 0);
-        for source in &self.sources[..tasks] {
-            let sums = self.begins[1..].iter_mut().zip(&source.ends);
-            sums.for_each(|(sum, &end)| *sum += end as usize);
-        }
+        let sources = &self.sources[..count];
+        workers.for_each_chunk(&mut self.begins[1..], RANGES_PER_SUM, |chunk, sums| {
+            let from = chunk * RANGES_PER_SUM;
+            sums.fill(0);
+            for source in sources {
+                let ends = &source.ends[from..from + sums.len()];
+                sums.iter_mut().zip(ends).for_each(|(sum, &end)| *sum += end as usize);
+            }
+        });
     }
 }
 
@@ -154,10 +229,19 @@ fn counting_is_slow(pairs: usize, numbers: usize) -> bool {
     pairs < 64 || pairs < numbers / 64 || pairs > u32::MAX as usize
 }
 
-/// First numbers in a range: a power of two, so that there are some ranges for each task, and no
-/// more than there are numbers.
-fn rows_for(numbers: usize, tasks: usize) -> usize {
-    let wanted = if tasks == 1 { numbers } else { numbers / (8 * tasks) };
+/// How many sources suit a number of tasks.
+fn sources_for(tasks: usize) -> usize {
+    tasks.div_ceil(2)
+}
+
+/// First numbers in a range: a power of two, so that there are some ranges for each task, but no
+/// more than there are numbers, and enough pairs in each.
+fn rows_for(numbers: usize, pairs: usize, tasks: usize) -> usize {
+    if tasks == 1 {
+        return numbers.next_power_of_two().clamp(FEWEST_ROWS, ROWS);
+    }
+    let fewest = PAIRS_PER_SOURCE * sources_for(tasks) * (numbers / pairs.max(1) + 1);
+    let wanted = (numbers / (8 * tasks)).max(fewest);
     wanted.next_power_of_two().clamp(FEWEST_ROWS, ROWS)
 }
 
@@ -177,37 +261,41 @@ fn part<'a, K: 'a>(
 }
 
 impl<K: Copy + Into<u64>> Source<K> {
-    /// Takes in `total` pairs.
-    fn fill<'a>(
+    /// Takes in the keys from one place to another.
+    fn fill(
         &mut self,
-        slices: &(impl Iterator<Item = &'a [K]> + Clone),
-        total: usize,
+        keys: &impl Keys<K>,
+        (from, to): (usize, usize),
         ranges: usize,
         rows: usize,
-    ) where
-        K: 'a,
-    {
+    ) {
         let shift = 32 + rows.trailing_zeros();
         let range_of = |key: K| (key.into() >> shift) as usize;
         // Counted one place further on, each count becomes the beginning of its range, and once
         // the pairs are moved, the end.
         self.ends.clear();
         self.ends.resize(ranges + 1, 0);
-        for &key in slices.clone().flatten() {
+        let mut any = None;
+        keys.each(from, to, |key| {
             self.ends[range_of(key) + 1] += 1;
-        }
+            any = Some(key);
+        });
         let mut sum = 0;
         for end in &mut self.ends {
             sum += *end;
             *end = sum;
         }
-        let Some(&any) = slices.clone().flatten().next() else { return self.moved.clear() };
-        self.moved.resize(total, any);
-        for &key in slices.clone().flatten() {
+        let Some(any) = any else { return self.moved.clear() };
+        if self.moved.capacity() < to - from {
+            // The next sort is about as long.
+            self.moved.reserve_exact((to - from) + (to - from) / 8 - self.moved.len());
+        }
+        self.moved.resize(to - from, any);
+        keys.each(from, to, |key| {
             let next = &mut self.ends[range_of(key)];
             self.moved[*next as usize] = key;
             *next += 1;
-        }
+        });
     }
 
     fn begin(&self, range: usize) -> usize {
@@ -224,16 +312,20 @@ fn sort_range<K: Copy + Into<u64>>(
     sources: &[Source<K>],
     range: usize,
     rows: usize,
+    counters: &mut [u32; ROWS + 1],
     sorted: &mut [K],
 ) {
     if sorted.is_empty() {
         return;
     }
-    let row_of = |key: K| (key.into() >> 32) as usize % rows;
-    let mut counters = [0u32; ROWS + 1];
-    let counters = &mut counters[..=rows];
+    // Counters are cleared and summed, so there are not many more of them than pairs.
+    let wanted = (COUNTERS_PER_PAIR * sorted.len()).next_power_of_two().min(rows);
+    let shift = 32 + (rows / wanted).trailing_zeros();
+    let counter_of = |key: K| (key.into() >> shift) as usize % wanted;
+    let counters = &mut counters[..=wanted];
+    counters.fill(0);
     for &key in sources.iter().flat_map(|source| source.of(range)) {
-        counters[row_of(key) + 1] += 1;
+        counters[counter_of(key) + 1] += 1;
     }
     let mut sum = 0;
     for counter in counters.iter_mut() {
@@ -241,13 +333,13 @@ fn sort_range<K: Copy + Into<u64>>(
         *counter = sum;
     }
     for &key in sources.iter().flat_map(|source| source.of(range)) {
-        let next = &mut counters[row_of(key)];
+        let next = &mut counters[counter_of(key)];
         sorted[*next as usize] = key;
         *next += 1;
     }
-    // Each counter now stands at the end of its row.
+    // Each counter now stands at the end of its rows.
     let mut begin = 0;
-    for &end in &counters[..rows] {
+    for &end in &counters[..wanted] {
         let end = end as usize;
         if end - begin > 1 {
             sort_row(&mut sorted[begin..end]);

@@ -90,23 +90,6 @@ const LONG_ROW: usize = 24;
 /// Sorts whole words whose upper halves are mostly different. `spare` is memory that calls share.
 /// The upper halves are sorted by digits, as few as their varying bits allow; the words that share
 /// one, a row, are then put in order by comparing.
-pub(crate) fn sort_rows(words: &mut Vec<u64>, spare: &mut Vec<u64>) {
-    if words.len() < FEW_WORDS {
-        return words.sort_unstable();
-    }
-    spare.resize(words.len(), 0);
-    let varying = varying_bits(words);
-    let bits = u32::BITS - varying.leading_zeros();
-    let passes = bits.div_ceil(WIDEST_DIGIT);
-    for pass in 0..passes {
-        let width = bits.div_ceil(passes);
-        scatter_digit(words, spare, 32 + pass * width, width);
-        std::mem::swap(words, spare);
-    }
-    order_rows(words);
-}
-
-/// As [`sort_rows`], for a part of a list.
 pub(crate) fn sort_words(words: &mut [u64], spare: &mut Vec<u64>) {
     if words.len() < FEW_WORDS {
         return words.sort_unstable();
@@ -572,7 +555,7 @@ mod tests {
                     (0..length).map(|k| mix(k) & mask | 0x40 & !mask).collect();
                 let mut expected = words.clone();
                 expected.sort_unstable();
-                sort_rows(&mut words, &mut spare);
+                sort_words(&mut words, &mut spare);
                 assert!(words == expected, "{length} words, bits {mask:x}");
             }
         }

@@ -109,8 +109,9 @@ impl LastReport {
 
     /// Gives back the memory of a report that is not current.
     pub(super) fn give_back(&mut self) {
-        let large = |lane: &&mut Vec<Pair>| lane.capacity() > MANY_PAIRS;
-        self.lanes.iter_mut().filter(large).for_each(|lane| *lane = Vec::new());
+        if self.lanes.iter().map(Vec::capacity).sum::<usize>() > MANY_PAIRS {
+            self.lanes.iter_mut().for_each(|lane| *lane = Vec::new());
+        }
     }
 
     /// Number of pairs kept.

@@ -1,28 +1,35 @@
 //! [`PairSet`]: the set of all pairs, ascending, brought up to date when somebody asks.
 //!
-//! A step needs its events and not the set. So flips wait until the set is asked for, or until they
-//! are a quarter of the pairs: a set of a million pairs is not copied for a handful of them, and
-//! not in every step for many. More would have to be merged with each other too often. On several
-//! workers a thirty-second of the pairs is enough.
+//! A step needs its events and not the set. So flips wait ([`FlipLog`]) until the set is asked for,
+//! or until they are two thirds as many as the pairs: a set of a million pairs is not copied for a
+//! handful of them, and not in every step for many. More would take more memory than it saves time.
+//!
+//! The set is merged with all flips that wait in one pass. Every part of it is a task, and within a
+//! part blocks of pairs are merged one after the other with their flips, which are few enough to
+//! stay in the cache.
 //!
 //! Asking takes a shared reference, from any number of threads: the first one merges.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::flip_log::{FlipLog, Folder, MOST_LISTS, Ranges};
 use super::flips::{is_fresh, key_of};
-use super::merge::{merge, merge_flips};
+use super::merge::merge;
 use crate::ds::pair_sort::tasks_for;
 use crate::pair::Pair;
 use crate::par::Workers;
 
-/// Flips wait while there is at most one for this many pairs.
-const RARE_FLIPS: usize = 4;
+/// The most flips that wait, for a number of pairs.
+fn most_waiting(pairs: usize) -> usize {
+    pairs / 3 * 2
+}
 
-/// The same on several workers, which share the merge with the set but not that of flips.
-const RARE_FLIPS_SHARED: usize = 32;
+/// If there is at most one for this many pairs, lists of them are merged with each other when there
+/// are too many lists, else with the set.
+const VERY_RARE_FLIPS: usize = 64;
 
-/// The most parts of a merge, whose beginnings are kept on the stack.
-const MOST_PARTS: usize = 256;
+/// Pairs that are merged with their flips at once.
+const BLOCK: usize = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
 /// A set of pairs and the flips that it has not followed yet.
 #[derive(Debug, Default)]
@@ -30,14 +37,30 @@ pub(super) struct PairSet {
     workers: Workers,
     /// The pairs before the flips that wait, ascending.
     pairs: Vec<Pair>,
-    /// Flips that wait, ascending, at most one of a pair.
-    waiting: Vec<u64>,
+    waiting: FlipLog,
     /// The pairs after them, once somebody has asked.
     merged: OnceLock<Vec<Pair>>,
     /// Memory for the next set; locked while somebody merges.
-    spare: Mutex<Vec<Pair>>,
-    /// Memory for the next list of flips that wait.
-    next_waiting: Vec<u64>,
+    spare: Mutex<Spare>,
+}
+
+#[derive(Debug, Default)]
+struct Spare {
+    pairs: Vec<Pair>,
+    parts: Vec<MergePart>,
+    /// Where the pairs of each part end after the merge.
+    ends: Vec<usize>,
+}
+
+/// A part of the set that is merged by one task; on cache lines of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct MergePart {
+    /// The part's flips in each list.
+    ranges: Ranges,
+    /// Number of its pairs after the merge.
+    length: usize,
+    folder: Folder,
 }
 
 impl Clone for PairSet {
@@ -65,54 +88,58 @@ impl PairSet {
         }
         self.merged.get_or_init(|| {
             let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut merged = std::mem::take(&mut *spare);
-            merge_in_parts(&self.pairs, &self.waiting, &mut merged, &self.workers);
-            merged
+            spare.merge(&self.pairs, &self.waiting, &self.workers);
+            std::mem::take(&mut spare.pairs)
         })
     }
 
     /// Number of pairs.
     pub(super) fn len(&self) -> usize {
-        let fresh = self.waiting.iter().filter(|&&flip| is_fresh(flip)).count();
-        // More may have ended than there was; whoever asks for the set is told which.
-        (self.pairs.len() + fresh).saturating_sub(self.waiting.len() - fresh)
+        self.waiting.length_after(self.pairs.len())
     }
 
     /// Returns true if the pair is in the set.
     pub(super) fn contains(&self, pair: Pair) -> bool {
-        match self.waiting.binary_search_by_key(&pair.key(), |&flip| key_of(flip)) {
-            Ok(place) => is_fresh(self.waiting[place]),
-            Err(_) => self.pairs.binary_search(&pair).is_ok(),
-        }
+        self.waiting.find(pair).unwrap_or_else(|| self.pairs.binary_search(&pair).is_ok())
     }
 
-    /// Follows the flips of a step, ascending.
+    /// Room for at most `count` flips of the next step, which [`PairSet::flip`] then takes.
+    pub(super) fn room(&mut self, count: usize) -> &mut [u64] {
+        self.settle_asked();
+        let most = most_waiting(self.pairs.len());
+        let waiting = self.waiting.len();
+        let very_rare = waiting * VERY_RARE_FLIPS <= self.pairs.len();
+        if waiting + count > most || (self.waiting.is_full() && !very_rare) {
+            self.settle();
+        } else if self.waiting.is_full() {
+            self.merge_lists();
+        }
+        self.waiting.room(count, most_waiting(self.pairs.len()))
+    }
+
+    fn merge_lists(&mut self) {
+        let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if spare.parts.is_empty() {
+            spare.parts.push(MergePart::default());
+        }
+        self.waiting.merge_last(&mut spare.parts[0].folder);
+    }
+
+    /// Follows the flips in the first `count` places of the room, ascending; `fresh` of them began.
     ///
     /// # Panics
     /// If a pair ended that is not in the set; if few pairs flip, in builds without debug
     /// assertions, not before the set is asked for.
-    pub(super) fn flip(&mut self, flips: &[u64]) {
-        self.settle_asked();
-        if flips.is_empty() {
-            return;
+    pub(super) fn flip(&mut self, count: usize, fresh: usize) {
+        if cfg!(debug_assertions) {
+            let ended = self.waiting.written(count).iter().filter(|&&flip| !is_fresh(flip));
+            for pair in ended.map(|&flip| Pair::from_key(key_of(flip))) {
+                let known = self.contains(pair);
+                assert!(known, "pair {pair} was reported ended but never began");
+            }
         }
-        let rare = if self.workers.count() == 1 { RARE_FLIPS } else { RARE_FLIPS_SHARED };
-        let few = |count: usize| count * rare <= self.pairs.len();
-        if !few(flips.len()) {
-            self.settle();
-            return self.merge_now(flips);
-        }
-        for (flip, pair) in flips.iter().map(|&flip| (flip, Pair::from_key(key_of(flip)))) {
-            let known = is_fresh(flip) || !cfg!(debug_assertions) || self.contains(pair);
-            assert!(known, "pair {pair} was reported ended but never began");
-        }
-        let wait = few(self.waiting.len() + flips.len());
-        self.next_waiting.clear();
-        // Enough for every step with so many pairs.
-        self.next_waiting.reserve(2 * self.pairs.len() / rare);
-        merge_flips(&self.waiting, flips, &mut self.next_waiting);
-        std::mem::swap(&mut self.waiting, &mut self.next_waiting);
-        if !wait {
+        self.waiting.push(count, fresh);
+        if self.waiting.len() > most_waiting(self.pairs.len()) {
             self.settle();
         }
     }
@@ -136,21 +163,22 @@ impl PairSet {
     /// Follows the flips that wait, and returns the set and its spare memory.
     pub(super) fn settled(&mut self) -> (&[Pair], &mut Vec<Pair>) {
         self.settle();
-        (&self.pairs, self.spare.get_mut().unwrap_or_else(PoisonError::into_inner))
+        let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+        (&self.pairs, &mut spare.pairs)
     }
 
     /// Exchanges the set for what is in its spare memory.
     pub(super) fn take_spare(&mut self) {
         let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut self.pairs, spare);
+        std::mem::swap(&mut self.pairs, &mut spare.pairs);
     }
 
     fn settle(&mut self) {
         self.settle_asked();
         if !self.waiting.is_empty() {
-            let waiting = std::mem::take(&mut self.waiting);
-            self.merge_now(&waiting);
-            self.waiting = waiting;
+            let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
+            spare.merge(&self.pairs, &self.waiting, &self.workers);
+            self.take_spare();
             self.waiting.clear();
         }
     }
@@ -159,62 +187,106 @@ impl PairSet {
     fn settle_asked(&mut self) {
         if let Some(merged) = self.merged.take() {
             let before = std::mem::replace(&mut self.pairs, merged);
-            *self.spare.get_mut().unwrap_or_else(PoisonError::into_inner) = before;
+            self.spare.get_mut().unwrap_or_else(PoisonError::into_inner).pairs = before;
             self.waiting.clear();
         }
     }
 
-    fn merge_now(&mut self, flips: &[u64]) {
-        let spare = self.spare.get_mut().unwrap_or_else(PoisonError::into_inner);
-        merge_in_parts(&self.pairs, flips, spare, &self.workers);
-        std::mem::swap(&mut self.pairs, spare);
-    }
-
     /// Bytes held.
     pub(super) fn bytes(&self) -> usize {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).capacity();
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let merged = self.merged.get().map_or(0, Vec::capacity);
-        let words = self.waiting.capacity() + self.next_waiting.capacity();
-        (self.pairs.capacity() + merged + spare) * size_of::<Pair>() + words * size_of::<u64>()
+        let pairs = self.pairs.capacity() + merged + spare.pairs.capacity();
+        let parts = spare.parts.capacity() * size_of::<MergePart>()
+            + spare.parts.iter().map(|part| part.folder.bytes()).sum::<usize>();
+        pairs * size_of::<Pair>() + self.waiting.bytes() + parts
     }
 }
 
-/// Writes the set after some flips, each part of the set on its own.
-fn merge_in_parts(pairs: &[Pair], flips: &[u64], merged: &mut Vec<Pair>, workers: &Workers) {
-    let parts = tasks_for(pairs.len(), workers).min(MOST_PARTS);
-    let any = Pair::from_key(1);
-    let length = |pairs: usize, flips: &[u64]| {
-        let fresh = flips.iter().filter(|&&flip| is_fresh(flip)).count();
-        (pairs + fresh).saturating_sub(flips.len() - fresh)
-    };
-    if parts == 1 {
-        merged.resize(length(pairs.len(), flips), any);
-        return merge(pairs, flips, merged);
-    }
-    // Where a part begins in the set and among the flips.
-    let places = |part: usize| match pairs.get(pairs.len() * part / parts) {
-        _ if part == 0 => (0, 0),
-        None => (pairs.len(), flips.len()),
-        Some(first) => {
-            let flip = flips.partition_point(|&flip| key_of(flip) < first.key());
-            (pairs.len() * part / parts, flip)
+impl Spare {
+    /// Writes the set after some flips, each part of it on its own.
+    fn merge(&mut self, pairs: &[Pair], flips: &FlipLog, workers: &Workers) {
+        let count = tasks_for(pairs.len(), workers);
+        if self.parts.len() < count {
+            self.parts.resize_with(count, MergePart::default);
         }
-    };
-    let mut begins = [0; MOST_PARTS + 1];
-    let parts_of = |part: usize| (places(part), places(part + 1));
-    workers.for_each(&mut begins[1..=parts], |part, end| {
-        let ((pair, flip), (pair_end, flip_end)) = parts_of(part);
-        *end = length(pair_end - pair, &flips[flip..flip_end]);
-    });
-    for part in 0..parts {
-        begins[part + 1] += begins[part];
+        let parts = &mut self.parts[..count];
+        let place = |part: usize| pairs.len() * part / count;
+        workers.for_each(parts, |number, part| {
+            let (from, to) = (place(number), place(number + 1));
+            let first = if number == 0 { [0; MOST_LISTS] } else { flips.places(pairs[from]) };
+            let last = match pairs.get(to) {
+                Some(&next) if number + 1 < count => flips.places(next),
+                _ => flips.lengths(),
+            };
+            part.ranges = std::array::from_fn(|list| (first[list], last[list]));
+            let own = (0..flips.lists()).map(|list| &flips.list(list)[first[list]..last[list]]);
+            part.length = length_after(to - from, own);
+        });
+        let (ends, merged) = (&mut self.ends, &mut self.pairs);
+        let mut end = 0;
+        ends.clear();
+        ends.extend(parts.iter().map(|part| {
+            end += part.length;
+            end
+        }));
+        if merged.capacity() < end {
+            // Doubled, most of the room would stay empty.
+            merged.reserve_exact(end + end / 16 - merged.len());
+        }
+        merged.resize(end, Pair::from_key(1));
+        let begin = |part: usize| part.checked_sub(1).map_or(0, |last| ends[last]);
+        workers.for_each_part_with(merged, parts, begin, |number, merged, part| {
+            part.merge(&pairs[place(number)..place(number + 1)], flips, merged);
+        });
     }
-    merged.resize(begins[parts], any);
-    let begin = |part: usize| begins[part];
-    workers.for_each_part(merged, parts, begin, |part, merged| {
-        let ((pair, flip), (pair_end, flip_end)) = parts_of(part);
-        merge(&pairs[pair..pair_end], &flips[flip..flip_end], merged);
-    });
+}
+
+impl MergePart {
+    /// Writes the pairs of the part after its flips, block by block.
+    fn merge(&mut self, pairs: &[Pair], flips: &FlipLog, mut merged: &mut [Pair]) {
+        let lists = flips.lists();
+        let ranges = &mut self.ranges[..lists];
+        let blocks = (pairs.len() / BLOCK).max(1);
+        for block in 0..blocks {
+            let from = block * BLOCK;
+            let to = if block + 1 == blocks { pairs.len() } else { from + BLOCK };
+            let mut own: [&[u64]; MOST_LISTS] = [&[]; MOST_LISTS];
+            for (list, (range, own)) in ranges.iter_mut().zip(&mut own).enumerate() {
+                let rest = &flips.list(list)[range.0..range.1];
+                let length = match pairs.get(to) {
+                    Some(next) => count_below(rest, next.key()),
+                    None => rest.len(),
+                };
+                *own = &rest[..length];
+                range.0 += length;
+            }
+            let length = length_after(to - from, own[..lists].iter().copied());
+            let (room, later) = merged.split_at_mut(length.min(merged.len()));
+            merge(&pairs[from..to], self.folder.fold(&own[..lists]), room);
+            merged = later;
+        }
+    }
+}
+
+/// Counts the flips at the front of a list that are below a key; few of them are counted fast.
+fn count_below(list: &[u64], key: u64) -> usize {
+    let mut end = BLOCK / 16;
+    while end < list.len() && key_of(list[end]) < key {
+        end *= 2;
+    }
+    list[..end.min(list.len())].partition_point(|&flip| key_of(flip) < key)
+}
+
+/// Number of pairs after some flips.
+fn length_after<'a>(pairs: usize, flips: impl Iterator<Item = &'a [u64]>) -> usize {
+    let (mut fresh, mut gone) = (0, 0);
+    for list in flips {
+        let began = list.iter().map(|&flip| flip & 1).sum::<u64>() as usize;
+        fresh += began;
+        gone += list.len() - began;
+    }
+    (pairs + fresh).saturating_sub(gone)
 }
 
 #[cfg(test)]
@@ -237,6 +309,11 @@ mod tests {
         fresh(pair)
     }
 
+    fn flip(set: &mut PairSet, flips: &[u64]) {
+        set.room(flips.len()).copy_from_slice(flips);
+        set.flip(flips.len(), flips.iter().filter(|&&flip| is_fresh(flip)).count());
+    }
+
     fn same(set: &PairSet, model: &BTreeSet<Pair>) {
         assert!(set.all().iter().eq(model), "{:?} {model:?}", set.all());
     }
@@ -255,13 +332,13 @@ mod tests {
             let mut set = PairSet::new(&Workers::one());
             let many: Vec<u64> =
                 first.iter().map(|&pair| turn(&mut model, Pair::from(pair))).collect();
-            set.flip(&many);
+            flip(&mut set, &many);
             for (flips, action) in steps {
                 let flips: Vec<u64> =
                     flips.iter().map(|&pair| turn(&mut model, Pair::from(pair))).collect();
-                set.flip(&flips);
+                flip(&mut set, &flips);
                 prop_assert_eq!(set.len(), model.len());
-                prop_assert!(set.waiting.len() * RARE_FLIPS <= set.pairs.len());
+                prop_assert!(set.waiting.len() <= most_waiting(set.pairs.len()));
                 match action {
                     0 => same(&set, &model),
                     1 => same(&set.clone(), &model),
@@ -297,22 +374,50 @@ mod tests {
         let mut set = PairSet::default();
         let mut model: BTreeSet<Pair> = BTreeSet::new();
         let first: Vec<u64> = (0..320).map(|k| turn(&mut model, Pair::from((k, 400)))).collect();
-        set.flip(&first);
+        flip(&mut set, &first);
         assert_eq!((set.waiting.len(), set.pairs.len()), (0, 320));
         for (waiting, k) in [7, 8, 7, 9].into_iter().enumerate() {
-            set.flip(&[turn(&mut model, Pair::from((k, 400)))]);
-            // The second flip of a pair takes back the first.
-            assert_eq!(set.waiting.len(), [1, 2, 1, 2][waiting]);
+            flip(&mut set, &[turn(&mut model, Pair::from((k, 400)))]);
+            // A list for each step; the second flip of a pair takes back the first when the set is
+            // asked for.
+            assert_eq!((set.waiting.len(), set.waiting.lists()), (waiting + 1, waiting + 1));
             assert_eq!((set.pairs.len(), set.len()), (320, model.len()));
         }
         same(&set, &model);
-        set.flip(&[turn(&mut model, Pair::from((3, 400)))]);
+        flip(&mut set, &[turn(&mut model, Pair::from((3, 400)))]);
         assert_eq!((set.waiting.len(), set.pairs.len()), (1, 318));
         same(&set, &model);
         for k in 20..130 {
-            set.flip(&[turn(&mut model, Pair::from((k, 400)))]);
+            flip(&mut set, &[turn(&mut model, Pair::from((k, 400)))]);
         }
-        assert!(set.waiting.len() <= 318 / RARE_FLIPS, "too many to wait were merged");
+        assert!(set.waiting.len() <= most_waiting(318), "too many to wait were merged");
+        same(&set, &model);
+    }
+
+    /// More steps than there are lists: while flips are very rare, lists become one list and the
+    /// set stays; pairs that flip again and again are in none of them in the end.
+    #[test]
+    fn many_short_lists_become_one() {
+        let mut set = PairSet::default();
+        let mut model: BTreeSet<Pair> = BTreeSet::new();
+        let first: Vec<u64> = (0..9000).map(|k| turn(&mut model, Pair::from((k, 9400)))).collect();
+        flip(&mut set, &first);
+        for k in 0..120 {
+            flip(&mut set, &[turn(&mut model, Pair::from((k * 7 % 60, 9400)))]);
+            assert_eq!((set.pairs.len(), set.len()), (9000, model.len()));
+            assert!(set.waiting.lists() <= MOST_LISTS && set.contains(Pair::from((61, 9400))));
+            let flipped = Pair::from((k * 7 % 60, 9400));
+            assert_eq!(set.contains(flipped), model.contains(&flipped), "step {k}");
+        }
+        assert!(set.waiting.len() < 100, "what flipped twice was taken out");
+        same(&set, &model);
+        // Not so rare: the set follows instead.
+        for k in 0..40 {
+            let flips = (0..9u32).map(|j| turn(&mut model, Pair::from((k + 40 * j, 9400))));
+            let flips: Vec<u64> = flips.collect();
+            flip(&mut set, &flips);
+        }
+        assert!(set.waiting.lists() < 10);
         same(&set, &model);
     }
 
@@ -325,7 +430,7 @@ mod tests {
             for every in [1, 1000, 999, 3, 5000, 2, 700, 1] {
                 let pairs = (0..90_000u32).step_by(every).map(|k| Pair::from((k / 3, 40_000 + k)));
                 let flips: Vec<u64> = pairs.map(|pair| turn(&mut model, pair)).collect();
-                set.flip(&flips);
+                flip(&mut set, &flips);
                 assert_eq!(set.len(), model.len());
                 if every != 1000 {
                     same(&set, &model);
@@ -339,8 +444,9 @@ mod tests {
     fn an_unknown_pair_that_waits_is_caught_when_the_set_is_asked_for() {
         let mut set = PairSet::default();
         let pairs = (0..100).map(|k| Pair::from((k, 200)));
-        set.flip(&pairs.map(fresh).collect::<Vec<_>>());
-        set.waiting.push(gone(Pair::from((5, 6))));
+        flip(&mut set, &pairs.map(fresh).collect::<Vec<_>>());
+        set.waiting.room(1, 1)[0] = gone(Pair::from((5, 6)));
+        set.waiting.push(1, 0);
         set.all();
     }
 }
