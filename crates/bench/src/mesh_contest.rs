@@ -1,4 +1,5 @@
-//! The same questions about a mesh to us and to parry3d-f64, interleaved, with answers compared.
+//! The same questions about a mesh to us and to parry3d-f64, interleaved, with answers compared;
+//! rays to parry3d in f32 as well, which is its faster form.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -30,6 +31,10 @@ pub struct Score {
     pub differ: usize,
 }
 
+/// How far an answer in f32 may be off, in radii of the mesh: rays begin a few radii away, and
+/// times of flat hits are worse than the 6e-8 of their coordinates.
+pub const SINGLE_TOLERANCE: f64 = 1e-4;
+
 /// How much is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -46,11 +51,17 @@ pub struct Effort {
 struct Pair<'a> {
     ours: &'a Mesh,
     theirs: &'a TriMesh,
+    /// Theirs in f32.
+    single: &'a parry3d::shape::TriMesh,
     effort: Effort,
 }
 
 fn vector(at: DVec3) -> Vector {
     Vector::new(at.x, at.y, at.z)
+}
+
+fn single(at: DVec3) -> parry3d::math::Vector {
+    parry3d::math::Vector::from(at.as_vec3().to_array())
 }
 
 fn placed(pose: &Pose) -> ParryPose {
@@ -64,10 +75,17 @@ pub fn parry_mesh(mesh: &Mesh) -> TriMesh {
     TriMesh::new(points, mesh.triangles().to_vec()).expect("parry takes every mesh")
 }
 
+/// parry's mesh in f32.
+fn single_mesh(mesh: &Mesh) -> parry3d::shape::TriMesh {
+    let points = mesh.vertices().iter().map(|&at| single(at)).collect();
+    let made = parry3d::shape::TriMesh::new(points, mesh.triangles().to_vec());
+    made.expect("parry takes every mesh")
+}
+
 /// Asks everything.
 pub fn contest(mesh: &Mesh, effort: Effort) -> Vec<Score> {
-    let theirs = parry_mesh(mesh);
-    let pair = Pair { ours: mesh, theirs: &theirs, effort };
+    let (theirs, single) = (parry_mesh(mesh), single_mesh(mesh));
+    let pair = Pair { ours: mesh, theirs: &theirs, single: &single, effort };
     let mut scores = vec![pair.build(1), pair.build(2), pair.refit()];
     for placing in MeshPlacing::ALL {
         let poses = mesh_poses(mesh, mesh, placing, effort.poses, 7);
@@ -81,6 +99,7 @@ pub fn contest(mesh: &Mesh, effort: Effort) -> Vec<Score> {
     }
     for coherent in [false, true] {
         scores.push(pair.rays(coherent));
+        scores.push(pair.single_rays(coherent));
     }
     for near in [true, false] {
         scores.push(pair.points(near));
@@ -297,6 +316,26 @@ impl Pair<'_> {
         };
         let name = if coherent { "ray, coherent" } else { "ray, random" };
         self.ask(name.into(), &rays, ours, theirs, 1e-8 * self.ours.bounding_radius())
+    }
+
+    /// parry in f32 gets its rays converted beforehand. Times may be off by its rounding, and a ray
+    /// that slips past an edge in f32 counts as one that differs.
+    fn single_rays(&self, coherent: bool) -> Score {
+        let both = |(origin, direction): (DVec3, DVec3)| {
+            let ray = parry3d::query::Ray::new(single(origin), single(direction));
+            (origin, direction, ray)
+        };
+        let rays = mesh_rays(self.ours, coherent, self.effort.rays, 7).into_iter().map(both);
+        let rays: Vec<_> = rays.collect();
+        let ours = |(origin, direction, _): &(DVec3, DVec3, _)| {
+            self.ours.cast_ray(*origin, *direction, 1e9).map_or(-1.0, |hit| hit.time)
+        };
+        let theirs = |(_, _, ray): &(DVec3, DVec3, parry3d::query::Ray)| {
+            use parry3d::query::RayCast;
+            self.single.cast_local_ray(ray, 1e9, false).map_or(-1.0, f64::from)
+        };
+        let name = if coherent { "ray, coherent, f32" } else { "ray, random, f32" };
+        self.ask(name.into(), &rays, ours, theirs, SINGLE_TOLERANCE * self.ours.bounding_radius())
     }
 
     fn points(&self, near: bool) -> Score {

@@ -1,5 +1,5 @@
 //! Questions about triangle meshes next to parry3d-f64: one thread, the same poses, rays and
-//! points, interleaved; every answer is compared.
+//! points, interleaved; every answer is compared. Rays are asked of parry3d in f32 too.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,9 +11,9 @@ use jostle_cli::support::names;
 use jostle_cli::support::text::table;
 use jostle_scenes::{lumpy_ball, read_mesh};
 
-use crate::mesh_contest::{Effort, contest};
+use crate::mesh_contest::{Effort, SINGLE_TOLERANCE, contest};
 
-/// Times questions about meshes next to parry3d-f64
+/// Times questions about meshes next to parry3d-f64, and rays next to parry3d in f32 too
 #[derive(Args, Debug)]
 pub struct MeshRivalsArgs {
     /// Files of meshes; without any, a lumpy ball is made
@@ -58,5 +58,9 @@ pub fn run(args: &MeshRivalsArgs, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{name}: {count} triangles, {each:.1} bytes each")?;
         write!(out, "{}", table(&header, &rows.collect::<Vec<_>>(), &[0]))?;
     }
+    writeln!(
+        out,
+        "f32: parry3d in f32; more than {SINGLE_TOLERANCE:e} of the radius is a difference"
+    )?;
     Ok(())
 }

@@ -87,7 +87,8 @@ fn reach_of(mesh: &Mesh) -> f64 {
 /// Quarter turns exactly: a rotation whose entries are all within rounding of 0, 1 or -1.
 fn snapped(rotation: DMat3) -> DMat3 {
     let entries = rotation.to_cols_array();
-    let near = entries.map(f64::round);
+    // As `f64::round`, which is a call if no later instructions than those of 2003 are assumed.
+    let near = entries.map(|at| if at.abs() < 0.5 { 0.0 } else { 1f64.copysign(at) });
     let close = entries.iter().zip(&near).all(|(at, near)| (at - near).abs() <= 4.0 * f64::EPSILON);
     if close { DMat3::from_cols_array(&near) } else { rotation }
 }

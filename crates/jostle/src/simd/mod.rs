@@ -36,6 +36,7 @@
 //! |                 | architecture has: too short to choose at run time                        |
 //! | `window`        | how many of eight words are smaller; safe code that compilers vectorise  |
 //! | `prefetch`      | a hint that memory will be needed soon                                   |
+//! | `new_list`      | a list that threads fill                                                 |
 //!
 //! The environment variable `JOSTLE_SIMD` sets the level by its name: `portable`, `sse4`, `avx2`,
 //! `avx512`, `neon` or `simd128`. It is read once, before the first kernel runs, and is meant for
@@ -58,6 +59,7 @@ pub(crate) mod leaf_holds;
 pub(crate) mod leaf_pairs;
 pub(crate) mod link;
 pub(crate) mod listed;
+pub(crate) mod new_list;
 pub(crate) mod node8;
 pub(crate) mod node_maps;
 pub(crate) mod places;

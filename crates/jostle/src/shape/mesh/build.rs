@@ -11,8 +11,16 @@
 //! find their splits made. Large nodes hand their children to other threads, the largest first.
 //! Small subtrees are built by one thread in an array of their own, and all are put together in a
 //! fixed order: the tree does not depend on the number of threads. Ties are broken by the number
-//! of the triangle. What is left to one thread is the selection of the root's split, and filling
-//! new arrays.
+//! of the triangle. What is left to one thread is moving triangles to their sides of the root's
+//! split, and putting nodes together. Arrays are first written by the threads that fill them, as
+//! the system hands out memory when it is written.
+//!
+//! With `Workers::simulated(2)`, which leaves out waking threads and sharing caches, the build
+//! takes 0.52, 0.53 and 0.52 of the time of one thread on `spot.ply`, `bunny.ply` and
+//! `armadillo_rollers.ply`; 0.53, 0.53 and 0.57 before arrays were filled so and items took 32
+//! bytes instead of 48 (`Mesh::with_workers`, least of 6 builds, both forms in turns). Two real
+//! threads took 0.58, 0.59 and 0.57, before 0.59, 0.58 and 0.62, in the better of two runs of 30
+//! builds; in the other 0.70, 0.67 and 0.58, before 0.59, 0.61 and 0.64: only the last is firm.
 //!
 //! Times a triangle next to the form before this, in which a node split two ranges at a time and
 //! measured the bounds of its own range again: 0.91 to 0.95 with one thread, 0.85 to 0.94 with two;
@@ -25,13 +33,14 @@
 //!   (`jostle-bench mesh-rivals`, four meshes of 5 002 to 129 032 triangles) it was 3 hundredths
 //!   faster with one thread and 5 with two, which is noise, and two threads took 0.89 of the time
 //!   of one on the largest mesh, 0.72 without it.
+//! - Subtrees of at most 512 triangles for one thread: no faster with two simulated threads, and a
+//!   tenth slower with one on `spot.ply`.
 //! - Splitting ahead no further than what one thread builds: nodes also take small ranges of large
 //!   surface apart, and then one thread does while the others wait. Runs disagreed on how much
 //!   that costs.
 //! - Threads that stay awake when what woke them is done before they are up: no difference.
 
 use std::cmp::Reverse;
-use std::iter;
 use std::ops::Range;
 
 use super::split::{Item, SHARED, Spread, split};
@@ -40,6 +49,7 @@ use crate::aabb::Aabb;
 use crate::par::Workers;
 use crate::simd;
 use crate::simd::leaf8::Leaf8;
+use crate::simd::new_list::new_list;
 use crate::simd::node8::WIDTH;
 use glam::DVec3;
 
@@ -84,13 +94,9 @@ pub(super) fn build(
     triangles: &[[u32; 3]],
     workers: &Workers,
 ) -> MeshTree {
-    let mut items = vec![Item::BLANK; triangles.len()];
-    workers.for_each_chunk(&mut items, ITEMS_PER_TASK, |task, items| {
-        for (place, item) in items.iter_mut().enumerate() {
-            let triangle = task * ITEMS_PER_TASK + place;
-            let corners = triangles[triangle].map(|vertex| vertices[vertex as usize]);
-            *item = Item::new(&triangle_box(&frame, &corners), triangle as u32);
-        }
+    let mut items = new_list(triangles.len(), ITEMS_PER_TASK, workers, |triangle| {
+        let corners = triangles[triangle].map(|vertex| vertices[vertex as usize]);
+        Item::new(&triangle_box(&frame, &corners), triangle as u32)
     });
     let whole = Spread::new(&mut items, 0, workers);
     let bounds = whole.aabb();
@@ -115,12 +121,12 @@ fn leaves_of(
     triangles: &[[u32; 3]],
     workers: &Workers,
 ) -> Vec<Leaf8> {
-    let mut leaves = vec![Leaf8::new(iter::empty()); items.len().div_ceil(WIDTH)];
-    workers.for_each_chunk(&mut leaves, LEAVES_PER_TASK, |task, leaves| {
-        let own = &items[task * LEAVES_PER_TASK * WIDTH..];
-        for (leaf, items) in leaves.iter_mut().zip(own.chunks(WIDTH)) {
-            *leaf = Leaf8::new(items.iter().map(|item| item.triangle));
-        }
+    let count = items.len().div_ceil(WIDTH);
+    let mut leaves = new_list(count, LEAVES_PER_TASK, workers, |leaf| {
+        let own = items[leaf * WIDTH..].iter().take(WIDTH);
+        Leaf8::new(own.map(|item| item.triangle()))
+    });
+    workers.for_each_chunk(&mut leaves, LEAVES_PER_TASK, |_, leaves| {
         simd::run(Fit { frame, leaves, vertices, triangles });
     });
     leaves
