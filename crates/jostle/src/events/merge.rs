@@ -7,8 +7,8 @@
 //!
 //! What lost: copying eight pairs at once and counting those that come before the flip, 5.5 ms for
 //! 1.4 million pairs and 0.5 million flips, where one by one takes 3.7 in two halves, 5.4 in one,
-//! 3.6 in three and 4.2 in four; with 40 000 flips 3.2 and 2.6. (Trial with random pairs in blocks
-//! of 4096, least of five.)
+//! 3.6 in three and 4.2 in four. (Trial with random pairs in blocks of 4096, least of five; the
+//! first was compiled for AVX2, the others for any x86-64.)
 
 use super::flips::{is_fresh, key_of};
 use crate::pair::Pair;

@@ -38,7 +38,7 @@ use super::tree::{Reached, Search, Tree, View};
 
 /// How many tasks each worker gets: enough that a crowded stretch does not keep the others
 /// waiting.
-const TASKS_PER_WORKER: usize = 8;
+const TASKS_PER_WORKER: usize = 16;
 
 /// What a task keeps between steps.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +55,8 @@ pub(crate) struct Scratch {
     pub touched: Vec<u32>,
     pub rows: Rows,
     pub ended: Vec<Pair>,
+    /// How many pairs the tasks before this one saw end.
+    ended_before: usize,
     pub tests: u64,
 }
 
@@ -76,8 +78,23 @@ pub(crate) fn run(
         result
     };
     let tests = run_parts(families.len(), TASKS_PER_WORKER, workers, tasks, found, search)?;
-    tasks.iter().for_each(|task| found.ended_mut().extend_from_slice(&task.scratch.ended));
+    join_ended(tasks, workers, found.ended_mut());
     Ok(tests)
+}
+
+/// Puts the ended pairs of all tasks into one list.
+fn join_ended(tasks: &mut [TaskState<Scratch>], workers: &Workers, ended: &mut Vec<Pair>) {
+    let mut count = 0;
+    for task in &mut *tasks {
+        task.scratch.ended_before = count;
+        count += task.scratch.ended.len();
+    }
+    ended.resize(count, Pair::from_key(1));
+    let scratch = |task: usize| tasks.get(task).map(|task| &task.scratch);
+    let begin = |task: usize| scratch(task).map_or(count, |scratch| scratch.ended_before);
+    workers.for_each_part(ended, tasks.len(), begin, |task, own| {
+        own.copy_from_slice(&tasks[task].scratch.ended);
+    });
 }
 
 /// Writes all pairs of a tree or, if the step `continues` from the last call with the same tree,
