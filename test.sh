@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that has to hold, in one command: formatting, lints, documentation, every test with
-# and without threads, the README's commands, and a short soak of random histories.
-# Needs cargo and a C compiler (for the fuzz target's runtime only); crates come from the lock file.
+# and without threads, the README's commands, a short soak of random histories, and the fuzz targets
+# of meshes for a moment. Needs cargo and a C compiler; crates come from the lock files.
 # Targets and tools for other platforms are installed if that can be done, and skipped if not.
 #
 #   ./test.sh            all of it
@@ -149,6 +149,22 @@ soak() {
   wait "$other" && return "$code"
 }
 
+# The fuzz targets of meshes, each for a moment and from the same seed: with the flags of cargo-fuzz
+# that a stable compiler has, so that coverage leads them, and without its sanitizers.
+fuzz() {
+  need_command g++ g++ || return
+  local host target counters=-Cllvm-args=-sanitizer-coverage
+  host=$(rustc -vV | sed -n 's/^host: //p')
+  RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module $counters-level=4 $counters-pc-table \
+    $counters-inline-8bit-counters $counters-trace-compares" \
+    cargo build --locked --release --quiet --manifest-path fuzz/Cargo.toml --target "$host" \
+    --bin mesh_files --bin meshes || return
+  for target in mesh_files meshes; do
+    "$CARGO_TARGET_DIR/$host/release/$target" -seed=1 -runs=100000 -max_total_time=20 -verbosity=0 \
+      -max_len=4096 -rss_limit_mb=1024 -timeout=10 -artifact_prefix="$CARGO_TARGET_DIR/" || return
+  done
+}
+
 # Mesa's software Vulkan, on which the GPU's tests run.
 vulkan() {
   need "a software Vulkan driver" "mesa-vulkan-drivers libvulkan1" \
@@ -228,6 +244,7 @@ second_lane() {
   step "tests without threads" without_threads
   step "Python" python
   step "the main job" demo
+  step "fuzz targets of meshes" fuzz
   {
     for name in ${passed[@]+"${passed[@]}"}; do printf 'passed+=(%q)\n' "$name"; done
     for name in ${skipped[@]+"${skipped[@]}"}; do printf 'skipped+=(%q)\n' "$name"; done
