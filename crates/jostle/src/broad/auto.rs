@@ -18,17 +18,17 @@
 //! A [`Rival`], a broad phase elsewhere such as on a GPU, is one more candidate if it is given,
 //! with a cost model of its own. If it fails, the processor takes over within the same step.
 //!
-//! The models were fitted to medians over 16 steps of every scene of `jostle bench` with 300 to 400
-//! 000 boxes on one thread; only their ratios matter. With 10 million boxes that all move, `bvh`
-//! takes 34 ns a box and `grid-sweep` 44 (`jostle bench --scene uniform --n 10M --threads 1`). If an algorithm has made far more tests than
-//! its model expects, the tests it counted replace the model (`Known`): crowds in the columns of
-//! `grid-sweep` (the `worst` scene: five times the time of `bvh`), and boxes that leap, which spoil
-//! the tree of `bvh` (one in two hundred leaping: four times the time of `grid-sweep`). The other
-//! algorithms were never the fastest there: `bidim-sap` took about three times as long as the
-//! better of the two; `hash-grid` takes 1.5 to 2.4 times as long as `bvh` (on `sizes`, `uniform`
-//! and `tenth`). The persistent sweeps fall back on `grid-sweep` when most boxes move, so there
-//! they take its time and some more; with a tenth moving, `grid-segmented-sap` took four times as
-//! long as `bvh`.
+//! The models were fitted to medians over 16 steps of every scene of `jostle bench` with 300 to
+//! 400 000 boxes on one thread; only their ratios matter. With 10 million boxes that all move,
+//! `bvh` takes 34 ns a box and `grid-sweep` 44 (`jostle bench --scene uniform --n 10M --threads
+//! 1`). If an algorithm has made far more tests than its model expects, the tests it counted
+//! replace the model (`Known`): crowds in the columns of `grid-sweep` (the `worst` scene: five
+//! times the time of `bvh`), and boxes that leap, which spoil the tree of `bvh` (one in two hundred
+//! leaping: four times the time of `grid-sweep`). The other algorithms were never the fastest
+//! there: `bidim-sap` took about three times as long as the better of the two; `hash-grid` takes
+//! 1.5 to 2.4 times as long as `bvh` (on `sizes`, `uniform` and `tenth`). The persistent sweeps
+//! fall back on `grid-sweep` when most boxes move, so there they take its time and some more; with
+//! a tenth moving, `grid-segmented-sap` took four times as long as `bvh`.
 
 use std::fmt;
 

@@ -75,8 +75,8 @@
 //! long as the tracker's sort of all pairs, and in the longest step of all; closures around
 //! intrinsics, 5 times as slow, because they are not compiled for the instruction set around them.
 //!
-//! Figures of tests that are kept and of orders are those of a program that only steps, on `uniform`
-//! with 100 000 boxes at density 0.35, and on `sizes`.
+//! Figures of tests that are kept and of orders are those of a program that only steps, on
+//! `uniform` with 100 000 boxes at density 0.35, and on `sizes`.
 //!
 //! Rows against writing all pairs and comparing the reports, 100 000 boxes that all move, means of
 //! 48 frames of the whole step: uniform at density 0.35 5.8 ms where it was 6.1, `sizes`, which has

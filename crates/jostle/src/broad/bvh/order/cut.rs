@@ -387,7 +387,10 @@ mod tests {
         }
 
         #[test]
-        fn few_are_sorted_by_their_leading_digits(keys in vec(any::<u16>(), 32), few in any::<bool>()) {
+        fn few_are_sorted_by_their_leading_digits(
+            keys in vec(any::<u16>(), 32),
+            few in any::<bool>(),
+        ) {
             let count = if few { 16 } else { 32 };
             let keys = &keys[..count];
             let mut words: Vec<Word> =
