@@ -142,13 +142,14 @@ impl Forest {
             self.churn(boxes);
         }
         self.reorder.aim.forget();
-        if self.take_order() {
+        let taken = self.take_order();
+        if taken {
             self.adopt_order();
         } else {
             self.note_before(worn_out);
         }
         self.moving.read(boxes.aabbs(), &self.workers);
-        if worn_out {
+        if worn_out && !taken {
             self.order_at_once(boxes);
             self.moving.read(boxes.aabbs(), &self.workers);
         }
