@@ -220,7 +220,7 @@ impl PairTracker {
         true
     }
 
-    /// Takes the events from the flips, which have been sorted and are so many.
+    /// Takes the events from the flips, which have been sorted; `count` is their number.
     fn follow_flips(&mut self, count: usize) {
         let PairTracker { workers, flips, set, began, ended, .. } = self;
         let kept = flips.write(workers, began, ended, set.room(count));

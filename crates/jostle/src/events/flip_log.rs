@@ -41,7 +41,7 @@ impl FlipLog {
         self.ends.len() == MOST_LISTS
     }
 
-    /// Number of pairs that a set of so many has after the flips. If more ended than there were,
+    /// Number of pairs that a set of `pairs` has after the flips. If more ended than there were,
     /// whoever asks for the set is told which.
     pub(super) fn length_after(&self, pairs: usize) -> usize {
         (pairs + self.fresh).saturating_sub(self.len() - self.fresh)

@@ -198,8 +198,8 @@ const PLACES_PER_TASK: usize = 1 << 13;
 /// Over how many steps an order is made.
 const ORDERING: u32 = 3 + CUTS as u32;
 
-/// The most steps that an order is made ahead: what goes straight on has mostly met something
-/// after so many.
+/// The most steps that an order is made ahead: what goes straight on has mostly met something by
+/// then.
 const MOST_STEPS_AHEAD: f32 = 64.0;
 
 /// What an order costs, with the report of all pairs that follows from it, in tests per block.
@@ -303,7 +303,7 @@ impl Forest {
         self.has_gaps(3) || self.wear.sum() > blocks * WORN_OUT
     }
 
-    /// Returns true if more than so many eighths of the places are empty.
+    /// Returns true if more than `eighths` eighths of the places are empty.
     fn has_gaps(&self, eighths: usize) -> bool {
         self.moving.taken * 8 > self.moving.ids.len() * eighths
     }
