@@ -99,25 +99,31 @@ pub(crate) fn sort_words(words: &mut [u64], spare: &mut Vec<u64>) {
     order_rows(words);
 }
 
-/// Puts words in order whose upper halves are.
-fn order_rows(words: &mut [u64]) {
-    let mut begin = 0;
+/// Puts words in order whose upper halves are. One that is smaller than the one before it shares
+/// its upper half, and so does everything that it has to pass.
+pub(crate) fn order_rows(words: &mut [u64]) {
     for place in 1..words.len() {
-        let word = words[place];
-        if word >> 32 != words[place - 1] >> 32 {
-            begin = place;
-        } else if word < words[place - 1] && place - begin < LONG_ROW {
-            let mut hole = place;
-            while hole > begin && words[hole - 1] > word {
-                words[hole] = words[hole - 1];
-                hole -= 1;
-            }
-            words[hole] = word;
-        } else if word < words[place - 1] {
-            let row = words[place..].iter().take_while(|other| *other >> 32 == word >> 32);
-            let end = place + row.count();
-            words[begin..end].sort_unstable();
+        if words[place] < words[place - 1] {
+            insert_in_row(words, place);
         }
+    }
+}
+
+/// Moves a word to its place among those before it, which are in order.
+#[inline]
+fn insert_in_row(words: &mut [u64], place: usize) {
+    let word = words[place];
+    let mut hole = place;
+    while hole > 0 && words[hole - 1] > word && place - hole < LONG_ROW {
+        words[hole] = words[hole - 1];
+        hole -= 1;
+    }
+    words[hole] = word;
+    if place - hole == LONG_ROW {
+        let same = |other: &&u64| **other >> 32 == word >> 32;
+        let begin = place - words[..place].iter().rev().take_while(same).count();
+        let end = place + words[place..].iter().take_while(same).count();
+        words[begin..end].sort_unstable();
     }
 }
 

@@ -6,6 +6,7 @@
 //! last.
 
 use crate::ds::pair_sort::Keys;
+use crate::ds::radix_sort::order_rows;
 
 /// A digit has at most this many bits: its counters fit the first cache with room to spare.
 const WIDEST_DIGIT: u32 = 11;
@@ -13,9 +14,6 @@ const COUNTERS: usize = 1 << WIDEST_DIGIT;
 
 /// Below this many flips comparing costs less than clearing counters.
 const FEW_FLIPS: usize = 256;
-
-/// Flips of one slot, if there are more than this, are left to the comparison sort.
-const LONG_ROW: usize = 24;
 
 /// Memory for the passes.
 #[derive(Clone, Debug, Default)]
@@ -108,34 +106,6 @@ impl Digits {
         let place = &mut places[self.of(flip, pass)];
         to[*place as usize] = flip;
         *place += 1;
-    }
-}
-
-/// Puts flips in order whose first slots are. One that is smaller than the one before it shares its
-/// slot, and so does everything that it has to pass.
-fn order_rows(words: &mut [u64]) {
-    for place in 1..words.len() {
-        if words[place] < words[place - 1] {
-            insert(words, place);
-        }
-    }
-}
-
-/// Moves a flip to its place among those before it, which are in order.
-#[inline]
-fn insert(words: &mut [u64], place: usize) {
-    let word = words[place];
-    let mut hole = place;
-    while hole > 0 && words[hole - 1] > word && place - hole < LONG_ROW {
-        words[hole] = words[hole - 1];
-        hole -= 1;
-    }
-    words[hole] = word;
-    if place - hole == LONG_ROW {
-        let same = |other: &&u64| **other >> 32 == word >> 32;
-        let begin = place - words[..place].iter().rev().take_while(same).count();
-        let end = place + words[place..].iter().take_while(same).count();
-        words[begin..end].sort_unstable();
     }
 }
 

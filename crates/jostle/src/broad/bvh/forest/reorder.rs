@@ -45,13 +45,6 @@ pub(super) struct Reorder {
     disturbed: bool,
 }
 
-/// What is ordered: the movers, by place.
-pub(super) struct Movers<'a> {
-    pub ids: &'a [u32],
-    /// By id; empty if there are none.
-    pub filters: &'a [Filter],
-}
-
 /// How much worse the walks have become since the movers were ordered, in tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wear {
@@ -126,18 +119,19 @@ impl Reorder {
         self.disturbed = false;
     }
 
-    /// Does one step's share.
-    pub(super) fn advance(&mut self, sorter: &mut Sorter, input: &Movers<'_>, workers: &Workers) {
+    /// Does one step's share. `ids` are the movers by place, `filters` those of all boxes by id; it
+    /// is empty if there are none.
+    fn advance(&mut self, sorter: &mut Sorter, ids: &[u32], filters: &[Filter], workers: &Workers) {
         let aim = &self.aim;
         let spot = |place: u32| aim.spot(place);
         self.phase = match self.phase {
             Phase::Code => {
                 // A box that has left since the order was begun has no filter.
                 let of = |place: u32| {
-                    let id = input.ids[place as usize] as usize;
-                    input.filters.get(id).copied().unwrap_or(NOTHING)
+                    let id = ids[place as usize] as usize;
+                    filters.get(id).copied().unwrap_or(NOTHING)
                 };
-                let filter = (!input.filters.is_empty()).then_some(of);
+                let filter = (!filters.is_empty()).then_some(of);
                 sorter.code(&Input { spot, filter }, workers);
                 Phase::Sort
             }
@@ -275,11 +269,8 @@ impl Forest {
     }
 
     fn advance(&mut self, boxes: &Boxes) {
-        let movers = Movers {
-            ids: &self.moving.ids,
-            filters: if boxes.has_filters() { boxes.filters() } else { &[] },
-        };
-        self.reorder.advance(&mut self.sorter, &movers, &self.workers);
+        let filters = if boxes.has_filters() { boxes.filters() } else { &[] };
+        self.reorder.advance(&mut self.sorter, &self.moving.ids, filters, &self.workers);
     }
 
     /// Orders few movers that were noted and have been read, all at once. Their bounds have to be
