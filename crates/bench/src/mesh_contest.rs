@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use glam::{DQuat, DVec3};
 use jostle::Workers;
-use jostle::mesh::{Mesh, MeshPair};
+use jostle::mesh::{Mesh, MeshPair, MeshRay};
 use jostle::narrow::{Placed, contact_within, intersects};
 use jostle::shape::{Pose, Shape};
 use jostle_scenes::{MeshPlacing, mesh_points, mesh_poses, mesh_rays};
@@ -100,6 +100,7 @@ pub fn contest(mesh: &Mesh, effort: Effort) -> Vec<Score> {
     for coherent in [false, true] {
         scores.push(pair.rays(coherent));
         scores.push(pair.single_rays(coherent));
+        scores.push(pair.rays_at_once(coherent));
     }
     for near in [true, false] {
         scores.push(pair.points(near));
@@ -336,6 +337,50 @@ impl Pair<'_> {
         };
         let name = if coherent { "ray, coherent, f32" } else { "ray, random, f32" };
         self.ask(name.into(), &rays, ours, theirs, SINGLE_TOLERANCE * self.ours.bounding_radius())
+    }
+
+    /// All rays in one question to ours, which answers them in an order of its own; next to parry
+    /// in f32, as in `single_rays`.
+    fn rays_at_once(&self, coherent: bool) -> Score {
+        let rays = mesh_rays(self.ours, coherent, self.effort.rays, 7);
+        let ray = |&(origin, direction): &(DVec3, DVec3)| MeshRay { origin, direction, limit: 1e9 };
+        let own: Vec<MeshRay> = rays.iter().map(ray).collect();
+        let ray = |&(origin, direction): &(DVec3, DVec3)| {
+            parry3d::query::Ray::new(single(origin), single(direction))
+        };
+        let other: Vec<parry3d::query::Ray> = rays.iter().map(ray).collect();
+        let workers = Workers::one();
+        let mut least = [f64::INFINITY; 2];
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..self.effort.passes {
+            let start = Instant::now();
+            ours = black_box(self.ours.cast_rays(black_box(&own), &workers));
+            least[0] = least[0].min(start.elapsed().as_secs_f64());
+            let start = Instant::now();
+            let cast = |ray: &parry3d::query::Ray| {
+                parry3d::query::RayCast::cast_local_ray(self.single, black_box(ray), 1e9, false)
+            };
+            theirs = black_box(other.iter().map(cast).collect());
+            least[1] = least[1].min(start.elapsed().as_secs_f64());
+        }
+        let tolerance = SINGLE_TOLERANCE * self.ours.bounding_radius();
+        let differ = ours.iter().zip(&theirs).filter(|(ours, theirs)| {
+            let ours = ours.map_or(-1.0, |hit| hit.time);
+            (ours - theirs.map_or(-1.0, f64::from)).abs() > tolerance
+        });
+        let [ours_ns, theirs_ns] = least.map(|time| 1e9 * time / own.len().max(1) as f64);
+        Score {
+            question: if coherent {
+                "rays at once, coherent, f32"
+            } else {
+                "rays at once, random, f32"
+            }
+            .into(),
+            asked: own.len(),
+            ours: ours_ns,
+            theirs: theirs_ns,
+            differ: differ.count(),
+        }
     }
 
     fn points(&self, near: bool) -> Score {

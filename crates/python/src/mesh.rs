@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLock};
 
 use glam::DVec3;
-use jostle::mesh::{Fill, Mesh as Engine, MeshPair, Refit};
+use jostle::mesh::{Fill, Mesh as Engine, MeshPair, MeshRay, MeshRayHit, Refit};
 use jostle::shape::Pose;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -228,19 +228,19 @@ impl Mesh {
             None => vec![f64::INFINITY; origins.len()],
             Some(limit) => per_item_f64(limit, "limit", origins.len())?,
         };
-        let rays: Vec<((DVec3, DVec3), f64)> =
-            origins.into_iter().zip(directions).zip(limits).collect();
-        let rows =
-            self.each(py, &rays, threads, |mesh, &((origin, direction), limit)| {
-                match mesh.cast_ray(origin, direction, limit) {
-                    Some(hit) => words::<HIT>(
-                        &[hit.time],
-                        &[hit.point.to_array(), hit.normal.to_array(), hit.weights],
-                        &[i64::from(hit.triangle), i64::from(hit.front)],
-                    ),
-                    None => words::<HIT>(&[f64::INFINITY], &[[f64::NAN; 3]; 3], &[-1, 0]),
-                }
-            })?;
+        let ray = |((origin, direction), limit)| MeshRay { origin, direction, limit };
+        let rays: Vec<MeshRay> = origins.into_iter().zip(directions).zip(limits).map(ray).collect();
+        let (mesh, workers) = (self.engine(py)?, workers(threads)?);
+        let hits = py.detach(|| mesh.cast_rays(&rays, &workers));
+        let row = |hit: Option<MeshRayHit>| match hit {
+            Some(hit) => words::<HIT>(
+                &[hit.time],
+                &[hit.point.to_array(), hit.normal.to_array(), hit.weights],
+                &[i64::from(hit.triangle), i64::from(hit.front)],
+            ),
+            None => words::<HIT>(&[f64::INFINITY], &[[f64::NAN; 3]; 3], &[-1, 0]),
+        };
+        let rows = py.detach(|| hits.into_iter().map(row).collect());
         structured(py, rows, "MESH_HIT")
     }
 

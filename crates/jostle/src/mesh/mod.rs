@@ -6,6 +6,7 @@
 //! | which triangles touch? | [`MeshPair::triangle_pairs`] |
 //! | how far apart, and where? | [`MeshPair::closest`] |
 //! | what does a ray or a segment hit? | [`Mesh::cast_ray`], [`Mesh::hits_segment`] |
+//! | what do many rays hit? | [`Mesh::cast_rays`] |
 //! | what is nearest to a point? | [`Mesh::project`] |
 //! | where does a mesh touch itself? | [`Mesh::self_pairs`] |
 //! | when do moving triangles meet? | [`vertex_face_time`], [`edge_edge_time`] |
@@ -53,6 +54,7 @@
 //! | `own.rs` | touching triangles of one mesh |
 //! | `continuous.rs` | when moving vertices, edges and triangles meet |
 //! | `ray.rs`, `point.rs`, `winding.rs` | rays, nearest points, inside or outside |
+//! | `rays.rs`, `wave.rs` | many rays at once, and how they are laid out |
 
 mod between;
 mod continuous;
@@ -70,6 +72,8 @@ mod random;
 mod ray;
 #[cfg(test)]
 mod ray_tests;
+mod rays;
+mod wave;
 mod winding;
 
 pub use crate::shape::MeshError;
@@ -81,4 +85,4 @@ pub use exact::{segment_touches_triangle, triangles_touch};
 pub(crate) use feature::{point_triangle, segments};
 pub use pairs::{MeshPair, TooManyTrianglePairs};
 pub use point::MeshPoint;
-pub use ray::MeshRayHit;
+pub use ray::{MeshRay, MeshRayHit};

@@ -48,6 +48,17 @@ use crate::simd::prefetch::prefetch_begin;
 use crate::simd::vector::Doubles;
 use crate::simd::{self, Kernel, Simd};
 
+/// A ray for [`Mesh::cast_rays`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeshRay {
+    /// Where it begins.
+    pub origin: DVec3,
+    /// Where it goes, and how far in a unit of time: of any length but zero.
+    pub direction: DVec3,
+    /// When it ends; infinity if it does not.
+    pub limit: f64,
+}
+
 /// Where a ray hits a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshRayHit {
@@ -137,6 +148,13 @@ impl Shear {
     /// When the ray hits a triangle, and the weights of the corners there.
     #[inline(always)]
     pub(super) fn hit(&self, corners: [&DVec3; 3]) -> Option<(f64, [f64; 3])> {
+        let (time, weights, hit) = self.hit_or_not(corners);
+        hit.then_some((time, weights))
+    }
+
+    /// As [`Shear::hit`], without a branch: the last tells whether it does.
+    #[inline(always)]
+    pub(super) fn hit_or_not(&self, corners: [&DVec3; 3]) -> (f64, [f64; 3], bool) {
         let (a, b, c) = (self.see(corners[0]), self.see(corners[1]), self.see(corners[2]));
         let u = c.0 * b.1 - c.1 * b.0;
         let v = a.0 * c.1 - a.1 * c.0;
@@ -145,14 +163,12 @@ impl Shear {
         let some = (u < 0.0) | (v < 0.0) | (w < 0.0);
         let other = (u > 0.0) | (v > 0.0) | (w > 0.0);
         let sum = u + v + w;
-        if some && other || sum == 0.0 {
-            return None;
-        }
+        let misses = some & other | (sum == 0.0);
         let inverse = 1.0 / sum;
         let weights = [u * inverse, v * inverse, w * inverse];
         let depth = weights[0] * a.2 + weights[1] * b.2 + weights[2] * c.2;
         let time = depth * self.inverse;
-        (time >= 0.0).then_some((time, weights))
+        (time, weights, !misses & (time >= 0.0))
     }
 
     #[inline(always)]
@@ -167,10 +183,32 @@ impl Shear {
 
 /// The first hit of a ray so far.
 #[derive(Clone, Copy)]
-struct First {
-    time: f64,
-    triangle: u32,
-    weights: [f64; 3],
+pub(super) struct First {
+    pub time: f64,
+    pub triangle: u32,
+    pub weights: [f64; 3],
+}
+
+impl First {
+    /// No hit at all.
+    pub(super) const NONE: First = First { time: f64::INFINITY, triangle: NONE, weights: [0.0; 3] };
+
+    #[inline(always)]
+    pub(super) fn is_some(&self) -> bool {
+        self.triangle != NONE
+    }
+
+    /// What the caller is told of a hit.
+    #[inline(always)]
+    pub(super) fn hit(&self, mesh: &Mesh, direction: &DVec3) -> MeshRayHit {
+        let First { time, triangle, weights } = *self;
+        let [a, b, c] = mesh.corners(triangle);
+        let normal = (b - a).cross(c - a);
+        let front = normal.dot(*direction) < 0.0;
+        let point = super::feature::weigh(&[a, b, c], weights);
+        let normal = normal.normalize_or_zero();
+        MeshRayHit { time, point, normal, triangle, weights, front }
+    }
 }
 
 /// The question. All of it is one kernel, so that nothing goes through memory between its parts.
@@ -187,25 +225,17 @@ impl Kernel for Cast<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
         let search = Search::new(simd, &self)?;
-        let First { time, triangle, weights } = search.run(simd);
-        if triangle == NONE {
-            return None;
-        }
-        let [a, b, c] = self.mesh.corners(triangle);
-        let normal = (b - a).cross(c - a);
-        let front = normal.dot(*self.direction) < 0.0;
-        let point = super::feature::weigh(&[a, b, c], weights);
-        let normal = normal.normalize_or_zero();
-        Some(MeshRayHit { time, point, normal, triangle, weights, front })
+        let first = search.run(simd);
+        first.is_some().then(|| first.hit(self.mesh, self.direction))
     }
 }
 
 /// No triangle; greater than all.
 const NONE: u32 = u32::MAX;
 
-struct Search<'a, S: Simd> {
+struct Search<'a> {
     cast: &'a Cast<'a>,
-    ray: NodeRay<S>,
+    ray: NodeRay,
     /// Where the ray begins in the tree.
     first: Vec4,
     /// Rounding of what leaves see of the ray.
@@ -238,9 +268,15 @@ impl Aim {
     }
 }
 
+/// A time in the tree, rounded up by more than a box seems too far away.
+#[inline(always)]
+pub(super) fn tree_time(time: f32, slack: f32) -> f32 {
+    (time + time.abs() * 16.0 * f32::EPSILON) * KEY_ROUNDING + slack
+}
+
 /// Rays that begin no further from the middle on any axis, in units of the reach of the tree, begin
 /// there in f32 as well.
-const NEAR: f64 = 8.0;
+pub(super) const NEAR: f64 = 8.0;
 
 /// Where the search begins.
 struct Begin<S: Simd> {
@@ -270,7 +306,7 @@ impl<S: Simd> Begin<S> {
     }
 }
 
-impl<'a, S: Simd> Search<'a, S> {
+impl<'a> Search<'a> {
     /// Times in the tree are lengths along the largest part of the direction: no root is needed.
     ///
     /// The first node waits for the origin and the inverse of the direction, so these take the
@@ -278,7 +314,7 @@ impl<'a, S: Simd> Search<'a, S> {
     /// the first leaf is reached saves 65 instructions of every ray that reaches none, and was no
     /// faster: the first leaf of the others then waits for it.
     #[inline(always)]
-    fn new(simd: S, cast: &'a Cast<'a>) -> Option<Self> {
+    fn new<S: Simd>(simd: S, cast: &'a Cast<'a>) -> Option<Self> {
         let Cast { mesh, origin, direction, limit } = *cast;
         let tree = mesh.tree();
         let scale = S::Doubles::splat(simd, tree.frame.scale);
@@ -301,20 +337,19 @@ impl<'a, S: Simd> Search<'a, S> {
         let away = first.abs().largest().first() as f32;
         let first = first.to_f32();
         let slack = NODE_ROUNDING * tree.reach + far + 1e-20;
-        let ray = NodeRay::new(simd, first, largest.div(way).to_f32(), slack);
+        let ray = NodeRay::new(first, largest.div(way).to_f32(), slack);
         let slack = RAY_ROUNDING * (tree.reach + away) + far + 1e-30;
         Some(Search { cast, ray, first, slack, begin, speed })
     }
 
-    /// A time of the caller in the tree, rounded up by more than a box seems too far away.
+    /// A time of the caller in the tree.
     #[inline(always)]
     fn tree_time(&self, time: f64) -> f32 {
-        let time = (time * self.speed - self.begin) as f32;
-        (time + time.abs() * 16.0 * f32::EPSILON) * KEY_ROUNDING + self.slack
+        tree_time((time * self.speed - self.begin) as f32, self.slack)
     }
 
     #[inline(always)]
-    fn run(&self, simd: S) -> First {
+    fn run<S: Simd>(&self, simd: S) -> First {
         let tree = self.cast.mesh.tree();
         let mut best = First { time: self.cast.limit, triangle: NONE, weights: [0.0; 3] };
         let mut limit = self.tree_time(best.time);
@@ -359,7 +394,7 @@ impl<'a, S: Simd> Search<'a, S> {
 
     /// Asks the triangles of a leaf that the ray may hit before the best hit so far.
     #[inline(always)]
-    fn leaf(&self, simd: S, aim: &Aim, leaf: &Leaf8, best: &mut First, limit: &mut f32) {
+    fn leaf<S: Simd>(&self, simd: S, aim: &Aim, leaf: &Leaf8, best: &mut First, limit: &mut f32) {
         for lane in 0..WIDTH {
             prefetch_begin(self.cast.mesh.triangles(), leaf.triangle(lane) as usize);
         }

@@ -30,6 +30,12 @@ impl<S: Simd> Lanes<S> {
         Lanes { simd, register: S::Eight::splat(simd, value.to_bits()) }
     }
 
+    #[inline(always)]
+    pub(crate) fn load(simd: S, values: &[f32; 8]) -> Self {
+        // SAFETY: eight values are readable.
+        Lanes { simd, register: unsafe { S::Eight::load(simd, values.as_ptr().cast()) } }
+    }
+
     /// Whole numbers of 16 bits.
     #[inline(always)]
     pub(crate) fn widen(simd: S, values: &[u16; 8]) -> Self {
@@ -140,6 +146,12 @@ pub(crate) struct Points<S: Simd> {
 }
 
 impl<S: Simd> Points<S> {
+    /// From one row for each coordinate.
+    #[inline(always)]
+    pub(crate) fn load(simd: S, [x, y, z]: &[[f32; 8]; 3]) -> Self {
+        Points { x: Lanes::load(simd, x), y: Lanes::load(simd, y), z: Lanes::load(simd, z) }
+    }
+
     #[inline(always)]
     pub(crate) fn splat(simd: S, [x, y, z]: [f32; 3]) -> Self {
         Points { x: Lanes::splat(simd, x), y: Lanes::splat(simd, y), z: Lanes::splat(simd, z) }

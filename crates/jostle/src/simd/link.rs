@@ -41,6 +41,9 @@ impl Link {
     /// The node that all others are below.
     pub(crate) const ROOT: Link = Link(0);
 
+    /// Leads nowhere; no leaf has this place.
+    pub(crate) const NONE: Link = Link(u32::MAX);
+
     pub(crate) fn to_node(place: usize) -> Link {
         Link(place as u32)
     }

@@ -28,6 +28,7 @@
 //! | `leaf_holds`    | kernels: triangles of a leaf with a corner inside a ball or a box         |
 //! | `leaf_pairs`    | kernels: triangles of one leaf against those of another                  |
 //! | `node_maps`     | kernels: the boxes of a node from another frame or along a ray (meshes)  |
+//! | `ray_columns`   | kernels: many rays against boxes and leaves (meshes)                     |
 //! | `endpoint_sort` | kernel: insertion sort of whole vectors (`simd-sap`)                     |
 //! | `equal_run`     | how many pairs of two lists are equal (the tracker's comparison)         |
 //! | `furthest`      | kernel: the furthest of many points in a direction (hulls)               |
@@ -65,6 +66,7 @@ pub(crate) mod node_maps;
 pub(crate) mod places;
 pub(crate) mod prefetch;
 pub(crate) mod probe;
+pub(crate) mod ray_columns;
 pub(crate) mod vector;
 pub(crate) mod window;
 

@@ -41,19 +41,18 @@ impl NodeMap {
     }
 }
 
-/// A ray in the frame of a tree, as boxes want it: in all lanes, so that nothing is left to be
-/// spread at each node.
+/// A ray in the frame of a tree, as boxes want it.
 ///
 /// A side is reached at its place times the inverse of the direction, minus that of the origin. The
 /// lower sides of boxes are moved down by the slack and the upper ones up, whichever is reached
 /// first: the two times are sorted, which costs no more than choosing the rows by the signs of the
 /// direction and needs no choice before the search.
-#[derive(Clone, Copy)]
-pub(crate) struct NodeRay<S: Simd> {
-    inverse: [S::Eight; 3],
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeRay {
+    pub(super) inverse: [f32; 4],
     /// The origin over the direction, for the lower sides and the upper ones.
-    to_min: [S::Eight; 3],
-    to_max: [S::Eight; 3],
+    pub(super) to_min: [f32; 4],
+    pub(super) to_max: [f32; 4],
 }
 
 /// Rounding of all that is between a ray and the boxes of a tree that reaches one unit from the
@@ -64,27 +63,22 @@ pub(crate) const NODE_ROUNDING: f32 = 40.0 * f32::EPSILON;
 
 /// Larger inverses of parts of a direction are cut off there: while a ray passes the mesh it moves
 /// by nothing that way.
-const STEEPEST: f32 = 1e25;
+pub(super) const STEEPEST: f32 = 1e25;
 
-impl<S: Simd> NodeRay<S> {
+impl NodeRay {
     /// Takes the inverse of each part of the direction, of which the largest is one; infinity for
     /// none. Boxes are grown by the slack, which covers the rounding of the origin and is at least
     /// `1e-20`.
     #[inline(always)]
-    pub(crate) fn new(simd: S, origin: Vec4, inverse: Vec4, slack: f32) -> NodeRay<S> {
+    pub(crate) fn new(origin: Vec4, inverse: Vec4, slack: f32) -> NodeRay {
         let inverse = inverse.min(Vec4::splat(STEEPEST)).max(Vec4::splat(-STEEPEST));
         let slack = Vec4::splat(slack);
         NodeRay {
-            inverse: splat_three(simd, inverse),
-            to_min: splat_three(simd, (origin + slack) * inverse),
-            to_max: splat_three(simd, (origin - slack) * inverse),
+            inverse: inverse.to_array(),
+            to_min: ((origin + slack) * inverse).to_array(),
+            to_max: ((origin - slack) * inverse).to_array(),
         }
     }
-}
-
-#[inline(always)]
-fn splat_three<S: Simd>(simd: S, at: Vec4) -> [S::Eight; 3] {
-    [splat(simd, at.x), splat(simd, at.y), splat(simd, at.z)]
 }
 
 /// What a traversal asks the boxes of a node.
@@ -128,7 +122,7 @@ pub(crate) trait NodeMaps: Simd {
     /// The lanes whose box a ray enters no later than `limit`, and when. The limit is not rounded
     /// up.
     #[inline(always)]
-    fn entered(self, node: &Node8, ray: &NodeRay<Self>, limit: f32) -> LaneSet<Self> {
+    fn entered(self, node: &Node8, ray: &NodeRay, limit: f32) -> LaneSet<Self> {
         let (first, last) = passed(self, node, ray, 0);
         let (enter, leave) = passed(self, node, ray, 1);
         let (enter, leave) = (first.max_f32(enter), last.min_f32(leave));
@@ -161,9 +155,10 @@ impl<S: Simd> NodeMaps for S {}
 
 /// When a ray passes the sides of each box on an axis: the first, and the other.
 #[inline(always)]
-fn passed<S: Simd>(simd: S, node: &Node8, ray: &NodeRay<S>, k: usize) -> (S::Eight, S::Eight) {
-    let one = row(simd, &node.min[k]).mul_f32(ray.inverse[k]).sub_f32(ray.to_min[k]);
-    let other = row(simd, &node.max[k]).mul_f32(ray.inverse[k]).sub_f32(ray.to_max[k]);
+fn passed<S: Simd>(simd: S, node: &Node8, ray: &NodeRay, k: usize) -> (S::Eight, S::Eight) {
+    let inverse = splat(simd, ray.inverse[k]);
+    let one = row(simd, &node.min[k]).mul_f32(inverse).sub_f32(splat(simd, ray.to_min[k]));
+    let other = row(simd, &node.max[k]).mul_f32(inverse).sub_f32(splat(simd, ray.to_max[k]));
     (one.min_f32(other), one.max_f32(other))
 }
 
@@ -241,7 +236,7 @@ mod tests {
                 (0..WIDTH).filter(|&lane| gaps[lane] <= 0.3).map(|lane| 1u32 << lane).sum();
             assert_eq!(simd.within_limit(&gaps, 0.3), within);
             let (origin, way) = (Vec3::from(origin).extend(0.0), Vec3::from(way).extend(1.0));
-            let ray = NodeRay::new(simd, origin, way.recip(), 1e-6);
+            let ray = NodeRay::new(origin, way.recip(), 1e-6);
             let entered = simd.entered(boxes, &ray, 5.0).in_order(links);
             let orders = [entered, simd.nearest(self.0, other, 0.3)];
             (bits(&simd.mapped(boxes, map)), plain(gaps), orders)

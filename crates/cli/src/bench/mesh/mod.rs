@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use glam::DVec3;
 use jostle::Workers;
-use jostle::mesh::{Mesh, MeshPair};
+use jostle::mesh::{Mesh, MeshPair, MeshRay};
 use jostle::shape::Pose;
 use jostle_scenes::{MeshPlacing, Sorted, mesh_points, mesh_poses, mesh_rays};
 
@@ -32,7 +32,7 @@ pub struct Course {
     pub passes: usize,
     /// Seed of the questions.
     pub seed: u64,
-    /// Threads that build and refit.
+    /// Threads that build, refit and cast many rays at once.
     pub threads: usize,
 }
 
@@ -61,7 +61,7 @@ pub fn measure(course: &Course) -> Result<Vec<Row>, Failure> {
     let workers = crate::support::names::workers(course.threads)?;
     trees(course, &workers, &mut rows)?;
     pairs(course, &mut rows);
-    rays(course, &mut rows);
+    rays(course, &workers, &mut rows);
     points(course, &mut rows);
     Ok(rows)
 }
@@ -73,12 +73,17 @@ fn ask<Q>(
     questions: &[Q],
     ask: impl Fn(&Q) -> u64,
 ) -> Row {
+    let pass = || questions.iter().map(|question| ask(black_box(question))).sum();
+    ask_all(course, question, questions.len(), pass)
+}
+
+/// Times passes; `ask` says what all questions of a pass found.
+fn ask_all(course: &Course, question: &'static str, asked: usize, ask: impl Fn() -> u64) -> Row {
     let (mut times, mut found) = (Vec::new(), 0);
     for pass in 0..course.passes {
         let start = Instant::now();
-        let sum: u64 = questions.iter().map(|question| ask(black_box(question))).sum();
-        times.push(1e9 * start.elapsed().as_secs_f64() / questions.len().max(1) as f64);
-        found = sum;
+        found = ask();
+        times.push(1e9 * start.elapsed().as_secs_f64() / asked.max(1) as f64);
         if pass > 0 && interrupt::requested() {
             break;
         }
@@ -88,7 +93,7 @@ fn ask<Q>(
         triangles: course.mesh.triangles().len(),
         bytes: course.mesh.bytes(),
         question,
-        asked: questions.len(),
+        asked,
         found,
         times: Sorted::new(times),
     }
@@ -156,12 +161,20 @@ fn names(placing: MeshPlacing) -> [&'static str; 3] {
     }
 }
 
-fn rays(course: &Course, rows: &mut Vec<Row>) {
+/// Rays one by one, and all of them in one question.
+fn rays(course: &Course, workers: &Workers, rows: &mut Vec<Row>) {
     let mesh = &course.mesh;
-    for (name, coherent) in [("ray, random", false), ("ray, coherent", true)] {
+    let names =
+        [["ray, random", "rays at once, random"], ["ray, coherent", "rays at once, coherent"]];
+    for ([single, together], coherent) in names.into_iter().zip([false, true]) {
         let rays = mesh_rays(mesh, coherent, 100 * course.poses, course.seed);
-        rows.push(ask(course, name, &rays, |(origin, direction)| {
+        rows.push(ask(course, single, &rays, |(origin, direction)| {
             mesh.cast_ray(*origin, *direction, f64::INFINITY).is_some().into()
+        }));
+        let ray = |(origin, direction)| MeshRay { origin, direction, limit: f64::INFINITY };
+        let rays: Vec<MeshRay> = rays.into_iter().map(ray).collect();
+        rows.push(ask_all(course, together, rays.len(), || {
+            black_box(mesh.cast_rays(&rays, workers)).iter().flatten().count() as u64
         }));
     }
 }

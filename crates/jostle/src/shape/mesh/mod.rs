@@ -31,7 +31,7 @@ mod winding;
 
 pub use report::MeshReport;
 pub(crate) use touch::{Inner, Probe};
-use tree::MeshTree;
+pub(crate) use tree::MeshTree;
 pub(crate) use tree::{Child, Frame, Link, LinkedNode};
 
 use crate::par::Workers;
