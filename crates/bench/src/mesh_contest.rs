@@ -86,7 +86,7 @@ fn single_mesh(mesh: &Mesh) -> parry3d::shape::TriMesh {
 pub fn contest(mesh: &Mesh, effort: Effort) -> Vec<Score> {
     let (theirs, single) = (parry_mesh(mesh), single_mesh(mesh));
     let pair = Pair { ours: mesh, theirs: &theirs, single: &single, effort };
-    let mut scores = vec![pair.build(1), pair.build(2), pair.refit()];
+    let mut scores = vec![pair.build(1), pair.build(2), pair.two_builds(), pair.refit()];
     for placing in MeshPlacing::ALL {
         let poses = mesh_poses(mesh, mesh, placing, effort.poses, 7);
         scores.push(pair.boolean(placing, &poses));
@@ -164,30 +164,58 @@ impl Pair<'_> {
         }
     }
 
+    /// Builds one mesh after the other, so that threads are awake, on some threads each.
     fn build(&self, threads: usize) -> Score {
-        let count = self.ours.triangles().len() as f64;
-        let (points, triangles) = (self.ours.vertices(), self.ours.triangles());
         let workers = Workers::new(threads).expect("threads");
-        let ours = |(): &()| {
-            let (points, triangles) = (points.to_vec(), triangles.to_vec());
-            let mesh = Mesh::with_workers(points, triangles, &workers).expect("a mesh");
-            black_box(mesh.bytes()) as f64
-        };
-        let theirs = |(): &()| {
-            black_box(parry_mesh(self.ours).vertices().len());
-            0.0
-        };
         let name = match threads {
             1 => "build, a triangle".into(),
             _ => format!("build with {threads} threads"),
         };
-        let score = self.ask(name, &[()], ours, theirs, f64::INFINITY);
+        let builds = vec![(); self.builds()];
+        let ours = |(): &()| black_box(self.built(&workers)) as f64;
+        let theirs = |(): &()| {
+            black_box(parry_mesh(self.ours).vertices().len());
+            0.0
+        };
+        self.per_triangle(self.ask(name, &builds, ours, theirs, f64::INFINITY), 1)
+    }
+
+    /// Builds two meshes at the same time, each on one thread: no build with two threads can be
+    /// faster than this, and it tells whether the machine has a second core to spare.
+    fn two_builds(&self) -> Score {
+        let twice = |build: &(dyn Fn() + Sync)| {
+            let all = || (0..self.builds()).for_each(|_| build());
+            std::thread::scope(|scope| {
+                scope.spawn(all);
+                all();
+            });
+            0.0
+        };
+        let ours = |(): &()| twice(&|| _ = black_box(self.built(&Workers::one())));
+        let theirs = |(): &()| twice(&|| drop(black_box(parry_mesh(self.ours))));
+        let score = self.ask("two builds at once".into(), &[()], ours, theirs, f64::INFINITY);
+        self.per_triangle(score, 2 * self.builds())
+    }
+
+    /// Bytes of a mesh that was built again.
+    fn built(&self, workers: &Workers) -> usize {
+        let (points, triangles) = (self.ours.vertices().to_vec(), self.ours.triangles().to_vec());
+        Mesh::with_workers(points, triangles, workers).expect("a mesh").bytes()
+    }
+
+    /// Builds in a row: as many as take some milliseconds.
+    fn builds(&self) -> usize {
+        (50_000 / self.ours.triangles().len().max(1)).clamp(1, 50)
+    }
+
+    /// Times of some builds, for each triangle.
+    fn per_triangle(&self, score: Score, builds: usize) -> Score {
+        let count = (builds * self.ours.triangles().len()) as f64;
         Score { ours: score.ours / count, theirs: score.theirs / count, ..score }
     }
 
     /// The vertices move a little and back. parry has no such question: it builds again.
     fn refit(&self) -> Score {
-        let count = self.ours.triangles().len() as f64;
         let moved: Vec<DVec3> = self.ours.vertices().iter().map(|at| *at * 0.999).collect();
         let ways = [moved, self.ours.vertices().to_vec()];
         let mesh = RefCell::new(self.ours.clone());
@@ -200,8 +228,7 @@ impl Pair<'_> {
             let mesh = TriMesh::new(points, self.ours.triangles().to_vec());
             f64::from(u8::from(mesh.is_ok()))
         };
-        let score = self.ask("refit, a triangle".into(), &ways, ours, theirs, 0.5);
-        Score { ours: score.ours / count, theirs: score.theirs / count, ..score }
+        self.per_triangle(self.ask("refit, a triangle".into(), &ways, ours, theirs, 0.5), 1)
     }
 
     /// A ball and a turned box near the surface: do they touch it, and how deep?
@@ -369,13 +396,9 @@ impl Pair<'_> {
             (ours - theirs.map_or(-1.0, f64::from)).abs() > tolerance
         });
         let [ours_ns, theirs_ns] = least.map(|time| 1e9 * time / own.len().max(1) as f64);
+        let kind = if coherent { "coherent" } else { "random" };
         Score {
-            question: if coherent {
-                "rays at once, coherent, f32"
-            } else {
-                "rays at once, random, f32"
-            }
-            .into(),
+            question: format!("rays at once, {kind}, f32"),
             asked: own.len(),
             ours: ours_ns,
             theirs: theirs_ns,

@@ -162,6 +162,50 @@ impl Workers {
         items.for_each(|item| schedule.run(|| task(item)));
     }
 
+    /// As [`Workers::share`], for items that are near what threads have worked on before: the
+    /// calling thread takes them from the front and the others from the end, so that most find it
+    /// in their own caches. Cores that share no cache are slow to hand each other what they wrote.
+    fn share_from_ends<I>(&self, count: usize, items: I, task: impl Fn(I::Item) + Sync)
+    where
+        I: DoubleEndedIterator + Send,
+    {
+        #[cfg(feature = "parallel")]
+        if let (Some(team), true) = (self.team(), count > 1) {
+            let (items, caller) = (std::sync::Mutex::new(items.fuse()), team.current());
+            let next = || {
+                let items = &mut *team::lock(&items);
+                if team.current() == caller { items.next() } else { items.next_back() }
+            };
+            return team.together(count - 1, &|| {
+                while let Some(item) = next() {
+                    task(item);
+                }
+            });
+        }
+        self.share(count, items, task);
+    }
+
+    /// As [`Workers::for_each`], from both ends.
+    pub(crate) fn for_each_from_ends<T: Send>(
+        &self,
+        items: &mut [T],
+        task: impl Fn(usize, &mut T) + Sync,
+    ) {
+        let numbered = items.iter_mut().enumerate();
+        self.share_from_ends(numbered.len(), numbered, |(index, item)| task(index, item));
+    }
+
+    /// As [`Workers::for_each_chunk`], from both ends.
+    pub(crate) fn for_each_chunk_from_ends<T: Send>(
+        &self,
+        items: &mut [T],
+        length: usize,
+        task: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let runs = items.chunks_mut(length).enumerate();
+        self.share_from_ends(runs.len(), runs, |(index, run)| task(index, run));
+    }
+
     /// Calls `task` for each number below `tasks`.
     pub fn run(&self, tasks: usize, task: impl Fn(usize) + Sync) {
         self.share(tasks, 0..tasks, task);
@@ -399,6 +443,12 @@ mod tests {
             });
             assert!(ran.iter().all(|times| times.load(Ordering::Relaxed) == 1));
             let mut items = vec![0usize; 1000];
+            workers.for_each_from_ends(&mut items, |index, item| *item += 1 + index);
+            assert!(items.iter().copied().eq(1..1001));
+            workers.for_each_chunk_from_ends(&mut items, 7, |run, chunk| {
+                chunk.iter_mut().enumerate().for_each(|(k, item)| *item -= 1 + 7 * run + k);
+            });
+            assert_eq!(items, [0; 1000]);
             workers.for_each(&mut items, |index, item| *item = index);
             workers.for_each_chunk(&mut items, 7, |run, chunk| {
                 chunk.iter_mut().for_each(|item| *item += 1000 * run);

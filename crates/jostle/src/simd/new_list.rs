@@ -15,7 +15,7 @@ pub(crate) fn new_list<T: Send>(
 ) -> Vec<T> {
     let mut list = Vec::with_capacity(count);
     let room = &mut list.spare_capacity_mut()[..count];
-    workers.for_each_chunk(room, per_task, |task, slots| {
+    workers.for_each_chunk_from_ends(room, per_task, |task, slots| {
         for (place, slot) in slots.iter_mut().enumerate() {
             slot.write(make(task * per_task + place));
         }

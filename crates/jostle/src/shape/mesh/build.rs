@@ -8,24 +8,22 @@
 //!
 //! How a range is split depends on the range alone, not on the node that it will be in. So large
 //! ranges are first split in halves again and again, both halves at the same time, and nodes then
-//! find their splits made. Large nodes hand their children to other threads, the largest first.
-//! Small subtrees are built by one thread in an array of their own, and all are put together in a
-//! fixed order: the tree does not depend on the number of threads. Ties are broken by the number
-//! of the triangle. What is left to one thread is moving triangles to their sides of the root's
-//! split, and putting nodes together. Arrays are first written by the threads that fill them, as
-//! the system hands out memory when it is written.
+//! find their splits made. Large nodes hand their children to other threads. Small subtrees are
+//! built by one thread in an array of their own, and all are put together in a fixed order: the
+//! tree does not depend on the number of threads. Ties are broken by the number of the triangle.
+//! What is left to one thread is moving triangles to their sides of the root's split, and putting
+//! nodes together. Arrays are first written by the threads that fill them, as the system hands out
+//! memory when it is written.
 //!
-//! With `Workers::simulated(2)`, which leaves out waking threads and sharing caches, the build
-//! takes 0.52, 0.53 and 0.52 of the time of one thread on `spot.ply`, `bunny.ply` and
-//! `armadillo_rollers.ply`; 0.53, 0.53 and 0.57 before arrays were filled so and items took 32
-//! bytes instead of 48 (`Mesh::with_workers`, least of 6 builds, both forms in turns). Two real
-//! threads took 0.58, 0.59 and 0.57, before 0.59, 0.58 and 0.62, in the better of two runs of 30
-//! builds; in the other 0.70, 0.67 and 0.58, before 0.59, 0.61 and 0.64: only the last is firm.
-//!
-//! Times a triangle next to the form before this, in which a node split two ranges at a time and
-//! measured the bounds of its own range again: 0.91 to 0.95 with one thread, 0.85 to 0.94 with two;
-//! two threads took 0.56 to 0.61 of the time of one (meshes of 5 002 to 24 242 triangles, both
-//! forms in turns in one program, with splits along one axis).
+//! Two threads share work from both ends: the calling one begins with the first triangles and the
+//! other with the last, in every pass, so that each finds in its own cache most of what it wrote in
+//! the pass before. How much that is worth depends on the cores. Two of one virtual machine that
+//! hand a word back and forth in 110 ns, and so share a cache, build 1.87 to 1.95 times as fast as
+//! one; two meshes at the same time, one on each, are 1.80 to 1.93 times as fast, so that there is
+//! nothing left to gain. On the same machine at another time the word took 370 ns: 1.6 to 1.8
+//! times, and 1.5 to 1.7 before work was shared so (`Mesh::with_workers`, least of 10 to 200
+//! builds, meshes of 5 002 to 387 872 triangles). `jostle-bench mesh-rivals` times two builds at
+//! once, too.
 //!
 //! Tried and dropped:
 //! - Putting triangles before, in and after the bin of a split side by side in a second array and
@@ -40,7 +38,6 @@
 //!   that costs.
 //! - Threads that stay awake when what woke them is done before they are up: no difference.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::split::{Item, SHARED, Spread, split};
@@ -62,6 +59,10 @@ const SMALL: usize = 1 << 10;
 /// Triangles of a piece that is split ahead: a node of a large mesh takes smaller pieces apart too,
 /// if their surface is large.
 const AHEAD: usize = 1 << 8;
+
+/// Triangles of a piece whose halves are split at the same time: handing over less takes longer
+/// than it saves.
+const JOINED: usize = 1 << 10;
 
 /// How deep pieces are split ahead. Halves are seldom so uneven that it takes more levels; then the
 /// rest is split when its node is made, and no mesh makes the recursion deep. Unit tests come
@@ -126,7 +127,7 @@ fn leaves_of(
         let own = items[leaf * WIDTH..].iter().take(WIDTH);
         Leaf8::new(own.map(|item| item.triangle()))
     });
-    workers.for_each_chunk(&mut leaves, LEAVES_PER_TASK, |_, leaves| {
+    workers.for_each_chunk_from_ends(&mut leaves, LEAVES_PER_TASK, |_, leaves| {
         simd::run(Fit { frame, leaves, vertices, triangles });
     });
     leaves
@@ -138,9 +139,11 @@ fn ahead(items: &mut [Item], whole: Spread, most: usize, workers: &Workers) -> P
         return Piece::new(whole);
     }
     let [one, other] = halves(items, &whole, workers);
+    let many = items.len() >= JOINED;
     let (below, above) = items.split_at_mut(one.range.len());
-    let (one, other) = workers
-        .join(|| ahead(below, one, most - 1, workers), || ahead(above, other, most - 1, workers));
+    let one = || ahead(below, one, most - 1, workers);
+    let other = || ahead(above, other, most - 1, workers);
+    let (one, other) = if many { workers.join(one, other) } else { (one(), other()) };
     Piece { whole, halves: Some(Box::new([one, other])) }
 }
 
@@ -148,7 +151,6 @@ fn ahead(items: &mut [Item], whole: Spread, most: usize, workers: &Workers) -> P
 struct Task<'a> {
     piece: Option<Piece>,
     items: &'a mut [Item],
-    first: usize,
     bounds: Aabb,
     part: Part,
 }
@@ -165,17 +167,14 @@ fn large(items: &mut [Item], piece: Piece, workers: &Workers) -> Part {
         let Range { start: first, end } = piece.whole.range;
         let bounds = piece.whole.aabb();
         let (items, later) = rest.split_at_mut(end - first);
-        tasks.push(Task { piece: Some(piece), items, first, bounds, part: Part::EMPTY });
+        tasks.push(Task { piece: Some(piece), items, bounds, part: Part::EMPTY });
         rest = later;
     }
-    // The largest first, so that no thread is left with it at the end.
-    tasks.sort_by_key(|task| (Reverse(task.items.len()), task.first));
-    workers.for_each(&mut tasks, |_, task| {
+    workers.for_each_from_ends(&mut tasks, |_, task| {
         if let Some(piece) = task.piece.take() {
             task.part = large(task.items, piece, workers);
         }
     });
-    tasks.sort_by_key(|task| task.first);
     let mut whole = Part::EMPTY;
     let total: usize = tasks.iter().map(|task| task.part.nodes.len()).sum();
     whole.nodes.reserve_exact(total + 1);

@@ -20,7 +20,7 @@ fn in_stretches<R: Clone + Send>(
     ask: impl Fn(Range<usize>) -> R + Sync,
 ) -> Vec<R> {
     let mut answers = vec![blank; count.div_ceil(PER_TASK)];
-    workers.for_each(&mut answers, |task, answer| {
+    workers.for_each_from_ends(&mut answers, |task, answer| {
         *answer = ask(task * PER_TASK..count.min((task + 1) * PER_TASK));
     });
     answers

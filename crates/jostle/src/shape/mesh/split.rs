@@ -161,7 +161,7 @@ pub(super) const SHARED: usize = 1 << 12;
 
 /// Runs a pass over items, by several threads for many; unions come out the same either way.
 fn pass<R: Clone + Send>(
-    items: &mut [Item],
+    items: &[Item],
     workers: &Workers,
     empty: R,
     each: impl Fn(&[Item], &mut R) + Sync,
@@ -174,11 +174,11 @@ fn pass<R: Clone + Send>(
     }
     let tasks = 4 * workers.count();
     let length = items.len().div_ceil(tasks);
-    let mut results = vec![empty.clone(); items.len().div_ceil(length)];
-    workers
-        .for_each_chunk_with(items, length, &mut results, |_, items, result| each(items, result));
+    let mut parts: Vec<(&[Item], R)> =
+        items.chunks(length).map(|items| (items, empty.clone())).collect();
+    workers.for_each_from_ends(&mut parts, |_, (items, result)| each(items, result));
     let mut whole = empty;
-    results.iter().for_each(|result| merge(&mut whole, result));
+    parts.iter().for_each(|(_, result)| merge(&mut whole, result));
     whole
 }
 

@@ -90,7 +90,7 @@ impl MeshTree {
     /// Bounds for triangles that have moved; what is below what stays.
     pub(super) fn refit(&mut self, vertices: &[DVec3], triangles: &[[u32; 3]], workers: &Workers) {
         let frame = self.frame;
-        workers.for_each_chunk(&mut self.leaves, LEAVES_PER_TASK, |_, leaves| {
+        workers.for_each_chunk_from_ends(&mut self.leaves, LEAVES_PER_TASK, |_, leaves| {
             simd::run(Fit { frame: &frame, leaves, vertices, triangles });
         });
         simd::run(Upward { nodes: &mut self.nodes, leaves: &self.leaves });
