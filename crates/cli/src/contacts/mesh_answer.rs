@@ -20,10 +20,11 @@ pub(crate) fn put_pair(
     let pair = MeshPair::new(a, pose_a, b, pose_b);
     let closest = pair.closest();
     let apart = closest.distance > 0.0;
-    let normal = (closest.point_b - closest.point_a) / closest.distance;
+    // None if the two points are the same number.
+    let normal = (closest.point_b - closest.point_a).try_normalize();
     let unless = |value: Value| if apart { value } else { Value::Null };
     answer.insert("distance".into(), json!(closest.distance));
-    answer.insert("normal".into(), unless(json!(normal.to_array())));
+    answer.insert("normal".into(), unless(json!(normal.map(|normal| normal.to_array()))));
     answer.insert("point_a".into(), unless(json!(closest.point_a.to_array())));
     answer.insert("point_b".into(), unless(json!(closest.point_b.to_array())));
     answer.insert("triangle_a".into(), unless(json!(closest.triangle_a)));

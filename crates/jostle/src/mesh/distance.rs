@@ -18,7 +18,8 @@ use glam::DVec3;
 /// The nearest points of two meshes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeshClosest {
-    /// Zero if the meshes touch or one holds the other.
+    /// Zero if the meshes touch or one holds the other, and greater than zero if not: where the
+    /// nearest points are the same number, it is the smallest normal one.
     pub distance: f64,
     /// The distance is at most this much larger than the true one.
     pub bound: f64,
@@ -55,18 +56,25 @@ impl MeshPair<'_> {
         }
         let search = Search { between: &self.between, best: Best::within(reach) };
         let best = simd::run(search);
-        best.near.map(|near| self.certified(&near, best.triangles))
+        let closest = self.certified(&best.near?, best.triangles);
+        // Nothing that is apart is within no reach at all.
+        (reach > 0.0).then_some(closest)
     }
 
     fn certified(&self, near: &Nearest, (a, b): (u32, u32)) -> MeshClosest {
         let between = &self.between;
-        let distance = near.square.sqrt();
+        let gap = near.on_b - near.on_a;
+        // A square of less has lost some bits.
+        let distance = if near.square > 1e-290 { near.square.sqrt() } else { length(gap) };
+        let distance = distance.max(f64::MIN_POSITIVE);
         let (one, other) = (between.a.corners(a), between.corners_b(b));
-        let normal = (near.on_b - near.on_a) / distance;
+        let normal = gap / distance;
         // Half a dozen roundings of coordinates, and of their squares.
         let far = near.on_a.abs().max(near.on_b.abs()).max_element();
         let rounding = 16.0 * f64::EPSILON * (far + distance);
-        let certain = if normal.is_finite() { parted_by(normal, &one, &other) } else { 0.0 };
+        // A normal that is mostly rounding parts nothing; no distance is below zero.
+        let certain = parted_by(normal, &one, &other).max(0.0);
+        let certain = if normal.is_normalized() { certain } else { 0.0 };
         MeshClosest {
             distance,
             bound: (distance - certain).max(0.0) + rounding,
@@ -76,6 +84,12 @@ impl MeshPair<'_> {
             triangle_b: b,
         }
     }
+}
+
+/// The length of a vector whose square may be too small for a number.
+fn length(vector: DVec3) -> f64 {
+    let largest = vector.abs().max_element();
+    if largest > 0.0 { largest * (vector / largest).length() } else { 0.0 }
 }
 
 impl MeshClosest {

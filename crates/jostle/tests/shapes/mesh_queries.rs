@@ -40,6 +40,37 @@ fn cubes_in_cubes_and_next_to_cubes() {
     assert!(solid.winding_number(DVec3::ONE * 5.0).abs() < 1e-12);
 }
 
+/// Gaps that are lost when the nearest points are rounded, or when a length is squared.
+#[test]
+fn meshes_are_at_distance_zero_if_and_only_if_they_touch() {
+    let (mut random, tiny) = (Random(17), 2f64.powi(-60));
+    let (mut touching, mut lost) = (0, 0);
+    for _ in 0..4000 {
+        let [a, b] = [(), ()].map(|()| {
+            let mut whole = |below: f64| random.range(0.0, below).floor();
+            let mut small = || DVec3::new(whole(3.0), whole(3.0), whole(3.0)) - 1.0;
+            let points = (0..5).map(|_| small() + small() * tiny).collect();
+            let triangles = (0..3).map(|_| [(); 3].map(|()| whole(5.0) as u32)).collect();
+            Mesh::new(points, triangles).unwrap()
+        });
+        let pair = MeshPair::new(&a, &Pose::IDENTITY, &b, &Pose::IDENTITY);
+        let (touch, closest) = (pair.intersects(), pair.closest());
+        assert_eq!(closest.distance == 0.0, touch, "{a:?} {b:?}");
+        assert_eq!(pair.closest_within(0.0).is_some(), touch);
+        assert!(closest.distance >= 0.0 && closest.bound >= 0.0 && closest.bound < 1e-3);
+        touching += usize::from(touch);
+        lost += usize::from(!touch && closest.distance < 1e-300);
+    }
+    assert!(touching > 500 && lost > 0, "{touching} {lost}");
+    let sheet = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]].map(DVec3::from).to_vec();
+    let sheet = Mesh::new(sheet, vec![[0, 1, 2]]).unwrap();
+    for gap in [1e-20, 1e-160, 1e-200, 1e-300] {
+        let above = Pose::at([0.0, 0.0, gap]).unwrap();
+        let distance = MeshPair::new(&sheet, &Pose::IDENTITY, &sheet, &above).distance();
+        assert!((distance / gap - 1.0).abs() < 1e-12, "{gap:e}: {distance:e}");
+    }
+}
+
 #[test]
 fn trees_find_what_loops_find() {
     let mut random = Random(5);
