@@ -296,8 +296,8 @@ fn meshes_are_timed() {
     bench.write("cube.obj", cube_obj());
     let quick = ["--poses", "2", "--mesh-passes", "1", "--json", "--csv", "mesh.csv"];
     let rows = bench.json(&[&["bench", "--mesh", "cube.obj,200"], &quick[..]].concat());
-    assert_eq!(rows.len(), 2 * 14);
-    assert_eq!((&rows[0]["mesh"], &rows[14]["mesh"]), (&json!("cube"), &json!("lumpy ball")));
+    assert_eq!(rows.len(), 2 * 16);
+    assert_eq!((&rows[0]["mesh"], &rows[16]["mesh"]), (&json!("cube"), &json!("lumpy ball")));
     for row in &rows {
         assert!(row["min_ns"].as_f64() > Some(0.0), "{row}");
         let near = row["question"].as_str().unwrap();
@@ -308,7 +308,18 @@ fn meshes_are_timed() {
             assert_eq!(row["found"], row["asked"], "{row}");
         }
     }
-    assert!(std::fs::read_to_string(bench.path("mesh.csv")).unwrap().lines().count() == 29);
+    assert!(std::fs::read_to_string(bench.path("mesh.csv")).unwrap().lines().count() == 33);
+    // Rays find the same one by one and all at once.
+    let found = |mesh: &str, question: &str| {
+        let same = |row: &&Value| row["mesh"] == mesh && row["question"] == question;
+        rows.iter().find(same).map(|row| (row["asked"].clone(), row["found"].clone())).unwrap()
+    };
+    for mesh in ["cube", "lumpy ball"] {
+        for kind in ["random", "coherent"] {
+            let single = found(mesh, &format!("ray, {kind}"));
+            assert_eq!(found(mesh, &format!("rays at once, {kind}")), single, "{mesh} {kind}");
+        }
+    }
     let stderr = bench.fails(2, &["bench", "--mesh", "3"]);
     assert!(stderr.contains("from 8"), "{stderr}");
 }
